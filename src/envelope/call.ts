@@ -1,0 +1,111 @@
+import { type Cancel, CancelSource, signalOf } from "./cancel.js";
+import { type Head, NO_HEAD } from "./event.js";
+import { type Call, type CallChange, type Floor, NO_FLOOR, type Principal, type Via } from "./handler.js";
+import type { Maybe } from "./json.js";
+import type { Loss, LossSink } from "./loss.js";
+
+/** The caller of everything an agent does on its own account, inside one process. */
+export const SELF: Principal = Object.freeze({ id: "self", scheme: "self", scopes: [], owner: "self:self" });
+export const ANONYMOUS: Principal = Object.freeze({
+  id: "anonymous",
+  scheme: "anonymous",
+  scopes: [],
+  owner: "anonymous:anonymous",
+});
+const IN_PROCESS: Via = Object.freeze({ protocol: "memory", version: "1", binding: "memory" });
+
+export interface CallStart {
+  readonly agent?: Maybe<string>;
+  readonly caller?: Maybe<Principal>;
+  readonly via?: Maybe<Via>;
+  readonly parameters?: Maybe<Head>;
+  readonly hops?: Maybe<number>;
+  readonly floor?: Maybe<Floor>;
+  readonly deadline?: Maybe<number>;
+  readonly cancel?: Maybe<Cancel>;
+  readonly lose?: Maybe<LossSink>;
+}
+
+/** The owner string of a principal: two callers share it only if they are the same subject by the same scheme and tenant. */
+export function ownerOf(scheme: Principal["scheme"], id: string, tenant?: string): string {
+  return tenant === undefined ? `${scheme}:${id}` : `${scheme}:${id}@${tenant}`;
+}
+
+export function startCall(start: CallStart = {}): Call {
+  return new LazyCall(
+    start.agent ?? "",
+    start.caller ?? SELF,
+    start.via ?? IN_PROCESS,
+    start.parameters ?? NO_HEAD,
+    start.hops ?? 0,
+    start.floor ?? NO_FLOOR,
+    start.deadline,
+    start.cancel,
+    start.lose,
+  );
+}
+
+/** Cancel and signal are made on first use: most calls end without anybody asking for them. */
+class LazyCall implements Call {
+  #cancel: Cancel | undefined;
+  #signal: AbortSignal | undefined;
+  readonly #lose: LossSink | undefined;
+
+  // biome-ignore lint/complexity/useMaxParams: the one constructor of the hot path; an options object would be allocated per request
+  constructor(
+    readonly agent: string,
+    readonly caller: Principal,
+    readonly via: Via,
+    readonly parameters: Head,
+    readonly hops: number,
+    readonly floor: Floor,
+    readonly deadline: Maybe<number>,
+    cancel: Cancel | undefined,
+    lose: LossSink | undefined,
+  ) {
+    this.#cancel = cancel;
+    this.#lose = lose;
+  }
+
+  get cancel(): Cancel {
+    this.#cancel ??= new CancelSource();
+    return this.#cancel;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= signalOf(this.cancel);
+    return this.#signal;
+  }
+
+  lose(loss: Loss): void {
+    this.#lose?.(loss);
+  }
+
+  derive(change: CallChange): Call {
+    return new LazyCall(
+      change.agent ?? this.agent,
+      this.caller,
+      change.via ?? this.via,
+      change.parameters ?? this.parameters,
+      change.hops ?? this.hops,
+      change.floor === undefined ? this.floor : higher(this.floor, change.floor),
+      earlier(this.deadline, change.deadline),
+      change.cancel ?? this.cancel,
+      change.lose ?? this.#lose,
+    );
+  }
+}
+
+function higher(a: Floor, b: Floor): Floor {
+  return {
+    encrypted: a.encrypted || b.encrypted,
+    signed: a.signed || b.signed,
+    endToEnd: a.endToEnd || b.endToEnd,
+    identity: a.identity || b.identity,
+  };
+}
+
+function earlier(a: Maybe<number>, b: Maybe<number>): Maybe<number> {
+  if (a === undefined) return b;
+  return b === undefined ? a : Math.min(a, b);
+}

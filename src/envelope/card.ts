@@ -1,0 +1,60 @@
+import type { Maybe, Metadata } from "./json.js";
+
+export interface Skill {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly examples?: Maybe<readonly string[]>;
+  readonly inputModes?: Maybe<readonly string[]>;
+  readonly outputModes?: Maybe<readonly string[]>;
+}
+
+export interface Extension {
+  readonly uri: string;
+  readonly description?: Maybe<string>;
+  readonly required: boolean;
+  readonly params?: Maybe<Metadata>;
+}
+
+/** One address at which an agent answers: which protocol, which version of it, in which binding. */
+export interface Interface {
+  readonly protocol: string;
+  readonly version: string;
+  readonly binding: string;
+  readonly url: string;
+  readonly tenant?: Maybe<string>;
+}
+
+export interface Capabilities {
+  readonly streaming: boolean;
+  readonly push: boolean;
+  readonly extended: boolean;
+  readonly idempotentSend: boolean;
+  readonly resume: boolean;
+  readonly extensions: readonly Extension[];
+}
+
+/** Named schemes, and the alternatives a caller may choose from: every scheme of one alternative applies. */
+export interface Security {
+  readonly schemes: { readonly [name: string]: Metadata };
+  readonly anyOf: readonly { readonly [scheme: string]: readonly string[] }[];
+}
+
+/** The neutral description of an agent, from which each protocol makes its own document. */
+export interface Card {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly provider?: Maybe<{ readonly organization: string; readonly url: string }>;
+  readonly documentationUrl?: Maybe<string>;
+  readonly iconUrl?: Maybe<string>;
+  readonly skills: readonly Skill[];
+  readonly inputModes: readonly string[];
+  readonly outputModes: readonly string[];
+  readonly capabilities: Capabilities;
+  readonly security: Security;
+  readonly interfaces: readonly Interface[];
+  /** The document as received. Signatures are checked over this; a rewritten card has none of it. */
+  readonly original?: Maybe<{ readonly protocol: string; readonly bytes: Uint8Array; readonly verifiedBy?: Maybe<string> }>;
+}

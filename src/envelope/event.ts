@@ -1,0 +1,92 @@
+import type { Card } from "./card.js";
+import type { Envelope } from "./envelope.js";
+import type { Maybe, Metadata } from "./json.js";
+import type { OperationKind } from "./operation.js";
+import type { Artifact, PushConfig, Status, Task } from "./task.js";
+import { isInterrupted, isTerminal } from "./task.js";
+
+/** Opaque to everyone but its maker; it names task and sequence, so that a resume needs no other state. */
+export type Cursor = string & { readonly __cursor: never };
+
+/**
+ * What the answering side says beside the answer: activated extensions, Retry-After, a run id. It rides on the first
+ * event, so that retry and hedge keep only the winner's.
+ */
+export interface Head {
+  readonly [name: string]: string;
+}
+export const NO_HEAD: Head = Object.freeze({});
+
+interface EventFields {
+  readonly head?: Maybe<Head>;
+  readonly cursor?: Maybe<Cursor>;
+}
+type On<K extends string, Fields> = EventFields & { readonly kind: K } & Fields;
+interface OfTask {
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly metadata?: Maybe<Metadata>;
+}
+
+/** What comes back, one or many. Closed. */
+export type Event =
+  | On<"message", { readonly message: Envelope }>
+  | On<"task", { readonly task: Task }>
+  | On<"status", OfTask & { readonly status: Status }>
+  | On<"artifact", OfTask & { readonly artifact: Artifact; readonly append: boolean; readonly last: boolean }>
+  | On<
+      "tasks",
+      {
+        readonly tasks: readonly Task[];
+        readonly nextPageToken: string;
+        readonly pageSize: number;
+        readonly totalSize: number;
+      }
+    >
+  | On<"push", { readonly config: PushConfig }>
+  | On<"pushes", { readonly configs: readonly PushConfig[]; readonly nextPageToken: string }>
+  | On<"card", { readonly card: Card }>
+  | On<"done", unknown>;
+export type EventKind = Event["kind"];
+
+/** Which kinds may answer which operation. An answer of another kind is the peer's fault and is refused. */
+export const ANSWERS = {
+  send: ["message", "task", "status", "artifact"],
+  "task.subscribe": ["task", "status", "artifact"],
+  "task.get": ["task"],
+  "task.cancel": ["task"],
+  "task.list": ["tasks"],
+  "push.set": ["push"],
+  "push.get": ["push"],
+  "push.list": ["pushes"],
+  "push.delete": ["done"],
+  "session.close": ["done"],
+  card: ["card"],
+  ping: ["done"],
+} as const satisfies Record<OperationKind, readonly EventKind[]>;
+
+export type EventOf<K extends OperationKind> = Extract<Event, { readonly kind: (typeof ANSWERS)[K][number] }>;
+
+/**
+ * A stream ends well only after a closing event: a bare message, a terminal state, a state that waits for the caller, or
+ * the one event of a one-event operation. Anything else that ends was cut.
+ */
+export function isClosing(event: Event): boolean {
+  switch (event.kind) {
+    case "task":
+      return isTerminal(event.task.status.state) || isInterrupted(event.task.status.state);
+    case "status":
+      return isTerminal(event.status.state) || isInterrupted(event.status.state);
+    case "artifact":
+      return false;
+    case "message":
+    case "tasks":
+    case "push":
+    case "pushes":
+    case "card":
+    case "done":
+      return true;
+    default:
+      return event satisfies never;
+  }
+}

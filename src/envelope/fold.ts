@@ -1,0 +1,62 @@
+import type { Envelope } from "./envelope.js";
+import type { EventOf } from "./event.js";
+import type { Part } from "./part.js";
+import type { Artifact, Task } from "./task.js";
+
+/** What a reader of a task's log sees: the task first, then what happened to it. */
+export type TaskEvent = EventOf<"task.subscribe">;
+
+/**
+ * A task grown event by event. Each event costs what it adds, so that a long chunked artifact stays linear; `snapshot`
+ * copies, and is taken only when somebody looks.
+ */
+export class TaskFold {
+  #task: Task;
+  #artifacts = new Map<string, { artifact: Artifact; parts: Part[] }>();
+  #history: Envelope[];
+
+  constructor(task: Task) {
+    this.#task = task;
+    this.#history = [...task.history];
+    for (const artifact of task.artifacts) this.#put(artifact, false);
+  }
+
+  apply(event: TaskEvent): void {
+    switch (event.kind) {
+      case "task":
+        this.#task = event.task;
+        this.#history = [...event.task.history];
+        this.#artifacts.clear();
+        for (const artifact of event.task.artifacts) this.#put(artifact, false);
+        return;
+      case "status": {
+        // A status message is part of the conversation: it moves to the history when the next status replaces it.
+        const said = this.#task.status.message;
+        if (said !== undefined) this.#history.push(said);
+        this.#task = { ...this.#task, status: event.status };
+        return;
+      }
+      case "artifact":
+        this.#put(event.artifact, event.append);
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  /** A message the caller added to the running task. */
+  hear(message: Envelope): void {
+    this.#history.push(message);
+  }
+
+  snapshot(): Task {
+    const artifacts = Array.from(this.#artifacts.values(), ({ artifact, parts }) => ({ ...artifact, parts: [...parts] }));
+    return { ...this.#task, artifacts, history: [...this.#history] };
+  }
+
+  #put(artifact: Artifact, append: boolean): void {
+    const before = this.#artifacts.get(artifact.id);
+    if (before !== undefined && append) before.parts.push(...artifact.parts);
+    else this.#artifacts.set(artifact.id, { artifact, parts: [...artifact.parts] });
+  }
+}

@@ -1,0 +1,18 @@
+/** Any JSON value, never changed after it was read. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json | undefined;
+}
+/** The author's own members of a message, part, artifact or task. */
+export type Metadata = JsonObject;
+
+/**
+ * Optional and explicitly undefined are the same thing here, so that codecs build every object with the same keys in
+ * the same order: one hidden class, and no spread on the hot path.
+ */
+export type Maybe<T> = T | undefined;
+
+/** True for a JSON object; arrays and null are not. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,123 @@
+import type { Call, Card, Context, Envelope, Handler, Interface, JsonObject, Maybe, Principal, Via } from "../envelope/index.js";
+import type { Exchange, Headers, Link, Request, Session } from "../transport/exchange.js";
+import type { Limits } from "../transport/limits.js";
+import type { Requirement } from "./requirement.js";
+
+/**
+ * Data, so that all claims of all protocols are compared when the server starts, not when a request is lost.
+ * `path` is literal, or ends in `/*` for everything below. Higher rank is asked first; two routes that can match one
+ * request at one rank are refused at start. `when` looks at the request only if the path matched.
+ */
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly rank?: Maybe<number>;
+  readonly upgrade?: Maybe<boolean>;
+  when?(request: Request): boolean;
+}
+
+/** Members a protocol adds to a document of the front door, such as `/health` or `/.well-known/agent.json`. */
+export interface Contribution {
+  readonly path: string;
+  /** Request headers the members depend on, for `Vary`. */
+  readonly vary: readonly string[];
+  members(request: Request): JsonObject;
+}
+
+/** What a server half is made for: one host with one handler and a list of agents. `serve(agent)` is a host of one. */
+export interface Host {
+  readonly handler: Handler;
+  readonly limits: Limits;
+  /** The cards of all served agents, the default agent first. Interfaces are added by the protocols. */
+  cards(): readonly Card[];
+  /** The card only an authenticated caller sees, when there is one. */
+  extendedCard(agent: string, caller: Principal): Maybe<Card>;
+  /** Who is it? Throws AgentError `unauthenticated` or `forbidden`. */
+  admit(request: Request): Principal | Promise<Principal>;
+  begin(
+    request: Request,
+    start: { readonly caller: Principal; readonly agent: string; readonly via: Via; readonly parameters?: Maybe<Headers> },
+  ): Call;
+  /** Scheme, host and base path under which this host is reached, without a trailing slash. */
+  publicUrl(request: Request): string;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  newId(): string;
+  /** The protocol's own settings, as the user gave them. */
+  settings(protocol: string): Maybe<JsonObject>;
+}
+
+export interface Served {
+  readonly exchange: Exchange;
+  /** The addresses this protocol really answers at, for one agent. Cards are made from this. */
+  interfaces(agent: string, publicUrl: string): readonly Interface[];
+  readonly contributions?: Maybe<readonly Contribution[]>;
+  accept?(session: Session): Promise<void>;
+}
+
+/** One way to reach a peer. */
+export interface Peer {
+  readonly url: string;
+  readonly card: Card;
+  readonly version: string;
+  readonly binding: string;
+  readonly tenant?: Maybe<string>;
+}
+
+/** What discovery found, and how it knows. */
+export interface Finding {
+  /** All ways to reach the peer by this protocol, the best first. Never empty. */
+  readonly peers: readonly Peer[];
+  /** One sentence each, for people: which document, which probe. */
+  readonly evidence: readonly string[];
+  /** A live answer in this protocol's own grammar was seen; a card alone proves nothing. */
+  readonly proved: boolean;
+  /** The validator of the document it rests on. */
+  readonly etag?: Maybe<string>;
+}
+
+export interface Traits {
+  readonly streaming: boolean;
+  readonly tasks: boolean;
+  readonly resume: boolean;
+  readonly idempotentSend: boolean;
+  readonly inputTurns: boolean;
+  readonly signed: "none" | "hop" | "end-to-end";
+  readonly sealed: "none" | "hop" | "end-to-end";
+  readonly binary: boolean;
+  /** The context members this wire carries. */
+  readonly carries: readonly (keyof Context)[];
+}
+
+/** What this wire cannot carry, said before anything is sent. */
+export interface DeclaredLoss {
+  readonly version: string;
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** A pair of bridges: the server half makes an exchange out of a handler, the client half a handler out of a link. */
+export interface Protocol {
+  /** Lower case, as in `protocol_hint`. */
+  readonly id: string;
+  /** Newest first. Each has its own codec; all are served at once. */
+  readonly versions: readonly string[];
+  readonly traits: Traits;
+  readonly losses: readonly DeclaredLoss[];
+  readonly routes: readonly Route[];
+  serve(host: Host): Served;
+  /** Never retries by itself. Answers `ping` with a real round trip. */
+  connect(link: Link, peer: Peer, ids: Ids): Handler;
+  /** Undefined when nothing at this address speaks the protocol. Never throws for an answer of another kind. */
+  discover(link: Link, url: string, call: Call): Promise<Maybe<Finding>>;
+  /** Messages the peer starts. Absent where the wire has none. */
+  receive?(link: Link, peer: Peer, call: Call): AsyncIterable<Envelope>;
+  /** What the specification demands of a server, as data that runs against any URL. */
+  readonly requirements?: Maybe<readonly Requirement[]>;
+}
+
+/** Codecs and halves take identity and time from here, never from the air. */
+export interface Ids {
+  now(): number;
+  newId(): string;
+}

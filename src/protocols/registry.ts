@@ -1,0 +1,2 @@
+// One line per protocol, nothing else in this file.
+export { a2a } from "./a2a/index.js";

@@ -1,0 +1,32 @@
+import type { Exchange } from "../transport/exchange.js";
+
+/** The six capabilities of the seed (G.6). */
+export const CAPABILITIES = ["connectivity", "round-trip", "streaming", "long-running", "security", "edge-cases"] as const;
+export type Capability = (typeof CAPABILITIES)[number];
+
+/** What a requirement is checked against: an address, and a way to send bytes there. */
+export interface Subject {
+  /** The base URL of the endpoint, without a trailing slash. */
+  readonly url: string;
+  readonly exchange: Exchange;
+  /** Headers every request carries, such as credentials. */
+  readonly headers: { readonly [name: string]: string };
+  newId(): string;
+}
+
+/** A requirement that does not apply to this subject, with the reason. */
+export interface Skipped {
+  readonly skipped: string;
+}
+
+/** One duty, as data plus a function. `check` throws when it is not met. */
+export interface Requirement {
+  /** Stable: `a2a:jsonrpc:version:unknown-is-refused`. */
+  readonly id: string;
+  readonly capability: Capability;
+  /** Where the duty comes from: a section of the specification. */
+  readonly source: string;
+  /** One sentence: what a conforming server does. */
+  readonly behaviour: string;
+  check(subject: Subject): Promise<void | Skipped>;
+}

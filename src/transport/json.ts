@@ -1,0 +1,64 @@
+import { AgentError } from "../envelope/index.js";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+
+export interface JsonScan {
+  readonly depth: number;
+  /** A run of 16 digits or more: such a number may change when it is parsed. */
+  readonly longNumber: boolean;
+}
+
+/**
+ * One pass over the bytes before they are parsed: `JSON.parse` takes any depth and rounds any number without a word.
+ * A plain loop with the string state inline, because it runs once per request.
+ */
+export function scanJson(bytes: Uint8Array): JsonScan {
+  let depth = 0;
+  let deepest = 0;
+  let digits = 0;
+  let longNumber = false;
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index] as number; // index < length
+    if (byte === QUOTE) {
+      digits = 0;
+      index = skipString(bytes, index);
+    } else if (byte >= 0x30 && byte <= 0x39) {
+      if (++digits >= 16) longNumber = true;
+    } else {
+      digits = 0;
+      // `[` 0x5b and `{` 0x7b differ in one bit, as do `]` and `}`.
+      if ((byte & 0xdf) === 0x5b) {
+        if (++depth > deepest) deepest = depth;
+      } else if ((byte & 0xdf) === 0x5d) depth--;
+    }
+  }
+  return { depth: deepest, longNumber };
+}
+
+/** The index of the closing quote. */
+function skipString(bytes: Uint8Array, open: number): number {
+  let index = open + 1;
+  for (; index < bytes.length; index++) {
+    const byte = bytes[index];
+    if (byte === QUOTE) return index;
+    if (byte === BACKSLASH) index++;
+  }
+  return index;
+}
+
+/** Bytes to a JSON value within the depth limit. Says what is wrong and where; blames nobody. */
+export function readJson(bytes: Uint8Array, maxDepth: number, onLongNumber?: () => void): unknown {
+  if (bytes.length === 0) throw new AgentError("decode", "the body is empty; a JSON value is expected");
+  const scan = scanJson(bytes);
+  if (scan.depth > maxDepth)
+    throw new AgentError("too_large", `the body nests ${scan.depth} levels deep; at most ${maxDepth} are read`);
+  if (scan.longNumber) onLongNumber?.();
+  try {
+    return JSON.parse(decoder.decode(bytes));
+  } catch (thrown) {
+    const why = thrown instanceof SyntaxError ? thrown.message : "not UTF-8";
+    throw new AgentError("decode", `the body is not JSON: ${why}`, { cause: thrown });
+  }
+}
