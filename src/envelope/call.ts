@@ -1,6 +1,6 @@
 import { type Cancel, CancelSource, signalOf } from "./cancel.js";
-import { type Head, NO_HEAD } from "./event.js";
 import { type Call, type CallChange, type Floor, NO_FLOOR, type Principal, type Via } from "./handler.js";
+import { type Head, NO_HEAD } from "./head.js";
 import type { Maybe } from "./json.js";
 import type { Loss, LossSink } from "./loss.js";
 
@@ -23,12 +23,15 @@ export interface CallStart {
   readonly floor?: Maybe<Floor>;
   readonly deadline?: Maybe<number>;
   readonly cancel?: Maybe<Cancel>;
+  /** Instead of `cancel`: who has one, asked only when somebody needs it. */
+  readonly heard?: Maybe<{ readonly cancel: Cancel }>;
   readonly lose?: Maybe<LossSink>;
 }
 
 /** The owner string of a principal: two callers share it only if they are the same subject by the same scheme and tenant. */
 export function ownerOf(scheme: Principal["scheme"], id: string, tenant?: string): string {
-  return tenant === undefined ? `${scheme}:${id}` : `${scheme}:${id}@${tenant}`;
+  // The length keeps tenant and id apart whatever characters they have; no scheme has an `@`.
+  return tenant === undefined ? `${scheme}:${id}` : `${scheme}@${tenant.length}:${tenant}:${id}`;
 }
 
 export function startCall(start: CallStart = {}): Call {
@@ -40,7 +43,7 @@ export function startCall(start: CallStart = {}): Call {
     start.hops ?? 0,
     start.floor ?? NO_FLOOR,
     start.deadline,
-    start.cancel,
+    start.cancel === undefined ? start.heard : { cancel: start.cancel },
     start.lose,
   );
 }
@@ -48,6 +51,7 @@ export function startCall(start: CallStart = {}): Call {
 /** Cancel and signal are made on first use: most calls end without anybody asking for them. */
 class LazyCall implements Call {
   #cancel: Cancel | undefined;
+  readonly #heard: { readonly cancel: Cancel } | undefined;
   #signal: AbortSignal | undefined;
   readonly #lose: LossSink | undefined;
 
@@ -60,15 +64,15 @@ class LazyCall implements Call {
     readonly hops: number,
     readonly floor: Floor,
     readonly deadline: Maybe<number>,
-    cancel: Cancel | undefined,
+    heard: { readonly cancel: Cancel } | undefined,
     lose: LossSink | undefined,
   ) {
-    this.#cancel = cancel;
+    this.#heard = heard;
     this.#lose = lose;
   }
 
   get cancel(): Cancel {
-    this.#cancel ??= new CancelSource();
+    this.#cancel ??= this.#heard?.cancel ?? new CancelSource();
     return this.#cancel;
   }
 
@@ -90,7 +94,7 @@ class LazyCall implements Call {
       change.hops ?? this.hops,
       change.floor === undefined ? this.floor : higher(this.floor, change.floor),
       earlier(this.deadline, change.deadline),
-      change.cancel ?? this.cancel,
+      change.cancel === undefined ? this : { cancel: change.cancel },
       change.lose ?? this.#lose,
     );
   }

@@ -1,4 +1,4 @@
-import type { Head } from "./event.js";
+import type { Head } from "./head.js";
 
 /**
  * `face` is the seed's outer name. `again` says when another try is allowed at all; whoever retries must also know that

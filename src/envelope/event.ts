@@ -1,21 +1,11 @@
 import type { Card } from "./card.js";
+import type { Cursor } from "./cursor.js";
 import type { Envelope } from "./envelope.js";
+import type { Head } from "./head.js";
 import type { Maybe, Metadata } from "./json.js";
 import type { OperationKind } from "./operation.js";
 import type { Artifact, PushConfig, Status, Task } from "./task.js";
 import { isInterrupted, isTerminal } from "./task.js";
-
-/** Opaque to everyone but its maker; it names task and sequence, so that a resume needs no other state. */
-export type Cursor = string & { readonly __cursor: never };
-
-/**
- * What the answering side says beside the answer: activated extensions, Retry-After, a run id. It rides on the first
- * event, so that retry and hedge keep only the winner's.
- */
-export interface Head {
-  readonly [name: string]: string;
-}
-export const NO_HEAD: Head = Object.freeze({});
 
 interface EventFields {
   readonly head?: Maybe<Head>;

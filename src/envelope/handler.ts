@@ -1,5 +1,6 @@
 import type { Cancel } from "./cancel.js";
-import type { Event, Head } from "./event.js";
+import type { Event } from "./event.js";
+import type { Head } from "./head.js";
 import type { Maybe } from "./json.js";
 import type { Loss, LossSink } from "./loss.js";
 import type { Operation } from "./operation.js";

@@ -1,11 +1,14 @@
 /** ② The message: what every protocol is translated to and from. Imports nothing of ours. */
 export { answerOf } from "./answer.js";
+export { decodeBase64, encodeBase64 } from "./base64.js";
 export { ANONYMOUS, type CallStart, ownerOf, SELF, startCall } from "./call.js";
 export { type Cancel, CancelSource, cancelFrom, signalOf } from "./cancel.js";
 export type { Capabilities, Card, Extension, Interface, Security, Skill } from "./card.js";
+export { type Content, partsOf } from "./content.js";
+export type { Cursor } from "./cursor.js";
 export { type Context, type Envelope, NO_CONTEXT, NO_META, type Proof } from "./envelope.js";
 export { AgentError, ERRORS, type ErrorCode, type ErrorFace, type ErrorFacts } from "./error.js";
-export { ANSWERS, type Cursor, type Event, type EventKind, type EventOf, type Head, isClosing, NO_HEAD } from "./event.js";
+export { ANSWERS, type Event, type EventKind, type EventOf, isClosing } from "./event.js";
 export { type TaskEvent, TaskFold } from "./fold.js";
 export {
   type Call,
@@ -19,10 +22,13 @@ export {
   type Reply,
   type Via,
 } from "./handler.js";
+export { type Head, NO_HEAD } from "./head.js";
 export { isObject, type Json, type JsonObject, type Maybe, type Metadata } from "./json.js";
 export type { Loss, LossSink } from "./loss.js";
+export { type EnvelopeStart, newEnvelope } from "./new-envelope.js";
 export { isSafe, type Operation, type OperationKind, type OperationOf } from "./operation.js";
 export { dataPart, type Part, textOf, textPart } from "./part.js";
+export { partBytes } from "./part-bytes.js";
 export {
   type Artifact,
   type Failure,
@@ -34,3 +40,5 @@ export {
   type Task,
 } from "./task.js";
 export { formatTraceparent, parseTraceparent, sameTrace, type TraceParent, traceIdHex } from "./trace.js";
+export { formatUte, INLINE_CONTENT_BYTES, parseUte, readUte, type WriteUteOptions, writeUte } from "./ute.js";
+export { MAX_LISTED_PARTS, PARTS_MEMBER } from "./ute-content.js";

@@ -1,5 +1,5 @@
+import type { Cursor } from "./cursor.js";
 import type { Envelope } from "./envelope.js";
-import type { Cursor } from "./event.js";
 import type { Maybe, Metadata } from "./json.js";
 import type { PushConfig, State } from "./task.js";
 

@@ -1,5 +1,5 @@
-import type { Call, Card, Context, Envelope, Handler, Interface, JsonObject, Maybe, Principal, Via } from "../envelope/index.js";
-import type { Exchange, Headers, Link, Request, Session } from "../transport/exchange.js";
+import type { Call, Card, Context, Envelope, Handler, Head, Interface, JsonObject, Maybe, Principal, Via } from "../envelope/index.js";
+import type { Exchange, Link, Request, Session } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
 import type { Requirement } from "./requirement.js";
 
@@ -36,7 +36,7 @@ export interface Host {
   admit(request: Request): Principal | Promise<Principal>;
   begin(
     request: Request,
-    start: { readonly caller: Principal; readonly agent: string; readonly via: Via; readonly parameters?: Maybe<Headers> },
+    start: { readonly caller: Principal; readonly agent: string; readonly via: Via; readonly parameters?: Maybe<Head> },
   ): Call;
   /** Scheme, host and base path under which this host is reached, without a trailing slash. */
   publicUrl(request: Request): string;
@@ -108,8 +108,11 @@ export interface Protocol {
   serve(host: Host): Served;
   /** Never retries by itself. Answers `ping` with a real round trip. */
   connect(link: Link, peer: Peer, ids: Ids): Handler;
-  /** Undefined when nothing at this address speaks the protocol. Never throws for an answer of another kind. */
-  discover(link: Link, url: string, call: Call): Promise<Maybe<Finding>>;
+  /**
+   * Undefined when nothing at this address speaks the protocol. Never throws for an answer of another kind. What is
+   * already `known` is confirmed by its validator instead of being found out again.
+   */
+  discover(link: Link, url: string, call: Call, known?: Finding): Promise<Maybe<Finding>>;
   /** Messages the peer starts. Absent where the wire has none. */
   receive?(link: Link, peer: Peer, call: Call): AsyncIterable<Envelope>;
   /** What the specification demands of a server, as data that runs against any URL. */

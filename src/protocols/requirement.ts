@@ -1,3 +1,4 @@
+import type { Maybe } from "../envelope/json.js";
 import type { Exchange } from "../transport/exchange.js";
 
 /** The six capabilities of the seed (G.6). */
@@ -24,6 +25,10 @@ export interface Requirement {
   /** Stable: `a2a:jsonrpc:version:unknown-is-refused`. */
   readonly id: string;
   readonly capability: Capability;
+  /** `must`: the specification leaves no choice. `should`: a good server does it, and a peer cannot rely on it. */
+  readonly level: "must" | "should";
+  /** The wire the duty belongs to; absent where it belongs to the endpoint as a whole, such as its card. */
+  readonly wire?: Maybe<{ readonly version: string; readonly binding: string }>;
   /** Where the duty comes from: a section of the specification. */
   readonly source: string;
   /** One sentence: what a conforming server does. */

@@ -1,4 +1,4 @@
-import type { Artifact, Envelope, Json, JsonObject, Maybe, Metadata, Part, Task } from "../envelope/index.js";
+import type { Envelope, Json, JsonObject, Maybe, Metadata, Part, Task } from "../envelope/index.js";
 
 /** The message as an agent reads it. */
 export interface IncomingMessage extends Envelope {
@@ -9,16 +9,33 @@ export interface IncomingMessage extends Envelope {
 /** What an agent may hand back as content: text, parts, or a JSON object that becomes one data part. */
 export type Content = string | readonly Part[] | JsonObject;
 
-/** What an agent yields while it works. Made by the methods of `TaskContext`. */
-export type Progress =
-  | { readonly step: "working"; readonly message: Maybe<Content>; readonly metadata: Maybe<Metadata> }
-  | { readonly step: "artifact"; readonly artifact: Artifact; readonly append: boolean; readonly last: boolean };
+export interface ArtifactOptions {
+  /** A fresh one unless told; with `append`, the artifact yielded last. */
+  readonly id?: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly append?: boolean;
+  readonly last?: boolean;
+  readonly metadata?: Metadata;
+}
 
-/** How a turn may end, beside plain content. Made by the methods of `TaskContext`. */
-export type Ending =
-  | { readonly end: "input-required" | "auth-required"; readonly question: Content }
-  | { readonly end: "rejected" | "failed"; readonly reason: Content }
-  | { readonly end: "completed"; readonly message: Maybe<Content> };
+/** What an agent yields while it works. A class, so that an agent's own JSON can never be mistaken for it. */
+export class Progress {
+  constructor(
+    readonly step: "working" | "artifact",
+    readonly content: Maybe<Content>,
+    /** Of an artifact: its id is settled by whoever made this. */
+    readonly options: ArtifactOptions,
+  ) {}
+}
+
+/** How a turn may end, beside plain content. A class, so that an agent's own JSON can never be mistaken for it. */
+export class Ending {
+  constructor(
+    readonly state: "input-required" | "auth-required" | "rejected" | "failed" | "completed",
+    readonly content: Maybe<Content>,
+  ) {}
+}
 
 export interface TaskContext {
   /** Undefined while the exchange has no task: a bare reply never gets one. */
@@ -26,9 +43,11 @@ export interface TaskContext {
   readonly sessionId: string;
   /** Counts from 1; a question ends a turn and the answer begins the next. */
   readonly turn: number;
+  /** What was said on this task before the message at hand. */
   readonly history: readonly Envelope[];
   /** The JSON value saved by an earlier turn. */
   readonly state: Json | undefined;
+  /** Kept with the task when the turn ends; a turn that ends without a task keeps nothing. */
   save(state: Json): void;
   /** The work must stop: cancel, `ttlMs`, shutdown after the drain; for a bare reply also the caller hanging up. */
   readonly signal: AbortSignal;
@@ -37,17 +56,7 @@ export interface TaskContext {
   /** The extension URIs that are active for this call. */
   readonly extensions: readonly string[];
   working(message?: Content, metadata?: Metadata): Progress;
-  artifact(
-    content: Content,
-    options?: {
-      readonly id?: string;
-      readonly name?: string;
-      readonly description?: string;
-      readonly append?: boolean;
-      readonly last?: boolean;
-      readonly metadata?: Metadata;
-    },
-  ): Progress;
+  artifact(content: Content, options?: ArtifactOptions): Progress;
   /** Ends the turn: `return task.ask("which city?")`. The next message on the task calls the function again. */
   ask(question: Content): Ending;
   askForAuthorization(question: Content): Ending;
@@ -55,14 +64,14 @@ export interface TaskContext {
   fail(reason: Content): Ending;
   /** Ends the task with a status message, beside or instead of artifacts. */
   complete(message?: Content): Ending;
-  /** The task as it stands. */
+  /** The task as it stands, everything yielded so far included. */
   snapshot(): Promise<Maybe<Task>>;
 }
 
 export type Result = Content | Ending | undefined | void;
 
+/** An agent's work while it goes on. A yielded string is the next piece of the answer, so `yield token` streams text. */
+export type AgentStream = AsyncGenerator<Progress | string, Result, void>;
+
 /** An agent: written once, reached over every protocol. */
-export type AgentFunction = (
-  message: IncomingMessage,
-  task: TaskContext,
-) => Promise<Result> | Result | AsyncGenerator<Progress | string, Result, void>;
+export type AgentFunction = (message: IncomingMessage, task: TaskContext) => Promise<Result> | Result | AgentStream;

@@ -1,16 +1,9 @@
-import type { Envelope, EventOf, Maybe, OperationOf, PushConfig, Task, TaskEvent } from "../envelope/index.js";
+import type { Envelope, EventOf, Json, Maybe, OperationOf, PushConfig, State, Task, TaskEvent } from "../envelope/index.js";
 
-/** Who runs a task, until when, and in which epoch: a late writer is refused by its epoch. */
-export interface Lease {
+/** Who wants to run a task, and for how long without renewal. The store's own clock decides when that is over. */
+export interface LeaseRequest {
   readonly holder: string;
-  readonly epoch: number;
-  readonly untilMs: number;
-}
-
-/** One numbered line of a task's journal. */
-export interface Entry {
-  readonly seq: number;
-  readonly event: TaskEvent;
+  readonly leaseMs: number;
 }
 
 export interface IdempotencyKey {
@@ -20,13 +13,60 @@ export interface IdempotencyKey {
   readonly keepMs: number;
 }
 
+export interface NewTask {
+  /** The first entry of the journal, at sequence 1. */
+  readonly task: Task;
+  readonly owner: string;
+  readonly agent: string;
+  readonly key: Maybe<IdempotencyKey>;
+  readonly lease: LeaseRequest;
+}
+
+/** `repeated`: the key and this very request are known. `expired`: they are, and the task is gone. `full`: no room, try later. */
 export type Created =
   | { readonly made: true; readonly epoch: number }
-  | { readonly made: false; readonly taskId: string; readonly sameRequest: boolean; readonly evicted: boolean };
+  | { readonly made: false; readonly because: "repeated"; readonly taskId: string }
+  | { readonly made: false; readonly because: "conflict" | "expired" | "full" };
 
+/** One numbered line of a task's journal. */
+export interface Entry {
+  readonly seq: number;
+  readonly event: TaskEvent;
+}
+
+export interface Batch {
+  readonly epoch: number;
+  /** Sequence number of the last entry the writer knows of. */
+  readonly after: number;
+  readonly events: readonly TaskEvent[];
+  /** The JSON value an agent saved for its next turn; undefined leaves the old one. */
+  readonly state: Maybe<Json>;
+  /** Refuse (`heard`) while a message of the caller waits for its turn. */
+  readonly unlessHeard: boolean;
+}
+
+/**
+ * `fenced`: another epoch holds the task. `sequence`: the writer has missed entries. `closed`: a terminal state is final.
+ * `full`: the journal has reached its limit; one closing status alone is always taken.
+ */
+export type Refusal = "fenced" | "sequence" | "closed" | "full" | "heard";
 export type Appended =
   | { readonly ok: true; readonly cancelRequested: boolean }
-  | { readonly ok: false; readonly because: "fenced" | "sequence" | "closed" | "full" };
+  | { readonly ok: false; readonly because: Refusal };
+
+/** `busy`: too many messages wait already. `full`: the journal's limit. `repeated`: heard before, by its idempotency key. */
+export type Heard = "heard" | "repeated" | "missing" | "closed" | "interrupted" | "busy" | "full";
+
+export interface Turned {
+  readonly epoch: number;
+  readonly seq: number;
+  readonly turn: number;
+  readonly task: Task;
+  readonly state: Maybe<Json>;
+}
+export type Resumed =
+  | ({ readonly ok: true } & Turned)
+  | { readonly ok: false; readonly because: "missing" | "closed" | "running" | "repeated" | "full" };
 
 export interface Snapshot {
   readonly task: Task;
@@ -34,32 +74,67 @@ export interface Snapshot {
   readonly seq: number;
 }
 
-/** Under the task runtime. Every method is one atomic step. */
+/** What is known of a task without its content. */
+export interface Facts {
+  readonly agent: string;
+  readonly contextId: string;
+  readonly state: State;
+  readonly seq: number;
+}
+
+/** `closed`: ended before. `canceled`: nobody ran it, so it is canceled now. `told`: its holder has to stop. */
+export type CancelRequested =
+  | { readonly outcome: "closed" | "canceled"; readonly state: State }
+  | { readonly outcome: "told"; readonly holder: string };
+
+export interface Hold {
+  readonly taskId: string;
+  readonly epoch: number;
+}
+
+export interface TakenOver extends Hold {
+  readonly owner: string;
+  readonly agent: string;
+  readonly contextId: string;
+  readonly seq: number;
+  readonly turn: number;
+  readonly state: Maybe<Json>;
+  readonly cancelRequested: boolean;
+}
+
+/**
+ * Under the task runtime. Every method is one atomic step. Undefined or `missing` means a task that is not there or is
+ * somebody else's: the same answer for both. A status that is terminal or interrupted gives the lease back.
+ */
 export interface Store {
-  create(task: Task, owner: string, key: Maybe<IdempotencyKey>, lease: Lease): Promise<Created>;
-  append(taskId: string, epoch: number, after: number, entries: readonly Entry[]): Promise<Appended>;
-  /** A message of the caller to a task that exists: into the history, and to its holder. */
-  hear(taskId: string, owner: string, message: Envelope): Promise<Maybe<{ readonly holder: Maybe<string> }>>;
-  /** A new turn of an interrupted task: a fresh lease, a fresh epoch. Undefined when somebody else holds it or it is closed. */
-  resume(taskId: string, owner: string, lease: Lease): Promise<Maybe<{ readonly epoch: number; readonly seq: number }>>;
-  /** Undefined for a task that is missing or somebody else's: the same answer for both. */
+  create(start: NewTask): Promise<Created>;
+  append(taskId: string, batch: Batch): Promise<Appended>;
+  facts(taskId: string, owner: string): Promise<Maybe<Facts>>;
+  /** A message of the caller to a running task: into the history, and into the queue for its next turn. */
+  hear(taskId: string, owner: string, message: Envelope): Promise<Heard>;
+  /** A new turn of an interrupted task, with the message that begins it: a fresh lease and epoch, a `working` entry. */
+  resume(taskId: string, owner: string, message: Envelope, lease: LeaseRequest): Promise<Resumed>;
+  /** The holder's next turn: the message that waits longest. Undefined when none does, or the epoch is stale. */
+  nextTurn(taskId: string, epoch: number): Promise<Maybe<{ readonly message: Envelope; readonly turned: Turned }>>;
   read(
     taskId: string,
     owner: string,
     after: number,
     limit: number,
   ): Promise<Maybe<{ readonly firstKept: number; readonly entries: readonly Entry[]; readonly closed: boolean }>>;
+  /** The task now, or as it was at an earlier entry. Undefined also for an entry that does not exist or is not kept. */
   snapshot(taskId: string, owner: string, at?: number): Promise<Maybe<Snapshot>>;
+  /** Tasks are given whole; page size and filters are valid. A token that is none is refused with `invalid_message`. */
   list(owner: string, query: OperationOf<"task.list">): Promise<EventOf<"task.list">>;
   /** Written down before it is told to anyone: the holder also learns of it from its next append or renewal. */
-  requestCancel(taskId: string, owner: string): Promise<Maybe<{ readonly holder: Maybe<string> }>>;
-  renew(taskId: string, epoch: number, untilMs: number): Promise<Appended>;
-  takeOver(nowMs: number, holder: string, limit: number): Promise<readonly { readonly taskId: string; readonly epoch: number }[]>;
-  /** The JSON value an agent saved for its next turn. */
-  saveState(taskId: string, epoch: number, state: unknown): Promise<void>;
-  loadState(taskId: string, owner: string): Promise<unknown>;
-  setPush(owner: string, config: PushConfig): Promise<boolean>;
+  requestCancel(taskId: string, owner: string): Promise<Maybe<CancelRequested>>;
+  /** One answer per hold, in order. */
+  renew(holds: readonly Hold[], leaseMs: number): Promise<readonly Appended[]>;
+  /** Tasks whose lease ran out, now held by the caller in a fresh epoch. */
+  takeOver(lease: LeaseRequest, limit: number): Promise<readonly TakenOver[]>;
+  setPush(owner: string, config: PushConfig): Promise<"stored" | "missing" | "full">;
   pushes(taskId: string, owner: string): Promise<Maybe<readonly PushConfig[]>>;
+  /** False for a missing task; deleting what is not there is no mistake. */
   deletePush(taskId: string, owner: string, id: string): Promise<boolean>;
   /** A hint that something changed, never the data: readers read from their own cursor. */
   wake(taskId: string, run: () => void): () => void;

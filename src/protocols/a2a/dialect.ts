@@ -29,7 +29,11 @@ export interface Dialect {
   encodeStreamItem(event: Event, lose: LossSink): JsonObject;
 
   /** Client side: undefined where this version has no such operation. */
-  encodeRequest(operation: Operation, tenant: Maybe<string>, lose: LossSink): Maybe<{ readonly name: OperationName; readonly params: JsonObject }>;
+  encodeRequest(
+    operation: Operation,
+    tenant: Maybe<string>,
+    lose: LossSink,
+  ): Maybe<{ readonly name: OperationName; readonly params: JsonObject }>;
   decodeResult(operation: Operation, result: unknown, facts: DecodeFacts): Event;
   decodeStreamItem(item: unknown, facts: DecodeFacts): Event;
 

@@ -1,0 +1,65 @@
+// Lower never imports higher; protocols never see each other; nothing but the registry names a protocol. Type imports
+// count too: they are how knots grow unseen.
+const MAY_IMPORT = {
+  "src/envelope": [],
+  "src/transport": ["src/envelope"],
+  "src/policies": ["src/envelope"],
+  "src/security": ["src/envelope", "src/transport"],
+  "src/telemetry": ["src/envelope", "src/transport", "src/policies"],
+  "src/artifacts": ["src/envelope", "src/transport", "src/security"],
+  "src/tasks": ["src/envelope", "src/policies"],
+  "src/protocols": ["src/envelope", "src/transport"],
+  "src/gateway": ["src/envelope", "src/policies", "src/transport", "src/protocols/(protocol|front|host|index)\\.ts"],
+  "src/agent": [
+    "src/envelope",
+    "src/policies",
+    "src/transport",
+    "src/security",
+    "src/telemetry",
+    "src/tasks",
+    "src/artifacts",
+    "src/gateway",
+    "src/protocols/(protocol|front|host|all|index)\\.ts",
+  ],
+  bench: ["src/index\\.ts", "src/transport/node/index\\.ts"],
+  conformance: ["src/"],
+  cli: ["src/index\\.ts", "src/transport/node/index\\.ts", "bench/index\\.ts", "conformance/index\\.ts"],
+};
+
+const layers = Object.entries(MAY_IMPORT).map(([folder, allowed]) => ({
+  name: `layer ${folder}`,
+  severity: "error",
+  from: { path: `^${folder}/` },
+  to: { path: "^(src|bench|conformance|cli|dashboard)/", pathNot: [folder, ...allowed].map((path) => `^${path}`) },
+}));
+
+module.exports = {
+  forbidden: [
+    ...layers,
+    { name: "no cycles", severity: "error", from: {}, to: { circular: true } },
+    {
+      name: "protocols do not know each other",
+      severity: "error",
+      from: { path: "^src/protocols/([^/]+)/" },
+      to: { path: "^src/protocols/([^/]+)/", pathNot: "^src/protocols/$1/" },
+    },
+    {
+      name: "only the registry names a protocol",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/protocols/([^/]+/|registry\\.ts)" },
+      to: { path: "^src/protocols/[^/]+/" },
+    },
+    {
+      name: "node built-ins stay at the edges",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(transport/node|tasks/stores|artifacts|security)/" },
+      to: { dependencyTypes: ["core"] },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^(dist|examples)|\\.test\\.ts$" },
+  },
+};

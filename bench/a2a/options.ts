@@ -1,0 +1,70 @@
+import { parseArgs } from "node:util";
+
+export type Family = "koine" | "a2a-js";
+
+export interface Options {
+  readonly mode: "quick" | "full" | "memory";
+  /** Undefined: as many as the mode plans. */
+  readonly rounds: number | undefined;
+  readonly json: string | undefined;
+  /** Who runs beside the floor. */
+  readonly arms: ReadonlySet<Family>;
+  readonly build: boolean;
+  readonly help: boolean;
+}
+
+export const HELP = `npm run bench:a2a -- [options]
+
+Measures A2A over HTTP: a bare node:http echo (the floor), Koine, and @a2a-js/sdk, in separate
+processes, in interleaved rounds, with the same message. Prints a table and, as last line, one JSON object.
+
+  --quick        only floor, floor again, unary JSON-RPC and task; under 50 seconds
+  --memory       resident memory of the server over 100,000 task-producing sends
+  --rounds N     rounds of each section (full: 20, quick: as many as fit, at most 24)
+  --arms LIST    koine,a2a-js (default both; the floor always runs)
+  --json FILE    write the whole result, every round, to FILE
+  --no-build     measure dist/ as it is, even if older than the source
+  --help
+
+Without an option everything is measured; about five minutes. Only ratios within one run mean anything.
+A run whose second floor is not within 0.95 to 1.05 of the first is inconclusive.`;
+
+const FAMILIES: readonly Family[] = ["koine", "a2a-js"];
+
+/** Throws an Error with a sentence for the user when an option is not understood. */
+export function parseOptions(argv: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      quick: { type: "boolean", default: false },
+      memory: { type: "boolean", default: false },
+      rounds: { type: "string" },
+      arms: { type: "string", default: FAMILIES.join(",") },
+      json: { type: "string" },
+      "no-build": { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.quick && values.memory) throw new Error("--quick and --memory cannot go together");
+  return {
+    mode: values.quick ? "quick" : values.memory ? "memory" : "full",
+    rounds: values.rounds === undefined ? undefined : parseRounds(values.rounds),
+    json: values.json,
+    arms: new Set(values.arms.split(",").map(parseFamily)),
+    build: !values["no-build"],
+    help: values.help,
+  };
+}
+
+function parseRounds(text: string): number {
+  const rounds = Number(text);
+  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 1000)
+    throw new Error(`--rounds takes a number from 1 to 1000, not ${text}`);
+  return rounds;
+}
+
+function parseFamily(text: string): Family {
+  const family = FAMILIES.find((name) => name === text);
+  if (family === undefined) throw new Error(`--arms takes ${FAMILIES.join(" and ")}, not ${text}`);
+  return family;
+}

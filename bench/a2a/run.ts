@@ -1,0 +1,154 @@
+import { cpus, loadavg } from "node:os";
+import { conclude, isConclusive, ratiosOf, verdictOf } from "../harness/conclude.js";
+import type { Cores } from "../harness/processes.js";
+import { stopAllWorkers } from "../harness/processes.js";
+import type { Progress } from "../harness/progress.js";
+import { type Arm, runSection } from "../harness/rounds.js";
+import { median } from "../harness/statistics.js";
+import type { BenchResult, Machine, Row } from "../result.js";
+import type { Options } from "./options.js";
+import { FULL_KEYS, QUICK_KEYS, RATIOS, type SectionName } from "./ratios.js";
+import { bothArms, codecArms, memoryArms, type SectionSettings, serverArms, streamArms } from "./sections.js";
+import { type Stage, setStage } from "./stage.js";
+import { growthOf, isFlat, watchTasksKept } from "./tasks-kept.js";
+
+export interface BenchSurroundings {
+  readonly dist: string;
+  readonly cores: Cores;
+  readonly progress: Progress;
+  /** When the process started, in milliseconds since the epoch: the budget of a quick run counts from there. */
+  readonly startedAtMs: number;
+}
+
+const QUICK_BUDGET_MS = 44_000;
+const QUICK: SectionSettings = {
+  window: { rampMs: 30, windowMs: 200 },
+  warmUp: { rampMs: 0, windowMs: 700, minAnswers: 4000 },
+  quick: true,
+};
+const FULL: SectionSettings = {
+  window: { rampMs: 50, windowMs: 250 },
+  warmUp: { rampMs: 0, windowMs: 1500, minAnswers: 4000 },
+  quick: false,
+};
+const STREAMS: SectionSettings = {
+  quick: false,
+  window: { rampMs: 100, windowMs: 400 },
+  warmUp: { rampMs: 0, windowMs: 1500, minAnswers: 1000 },
+};
+const QUICK_ROUNDS = 24;
+const FULL_ROUNDS = 20;
+const MEMORY_ROUNDS = 3;
+
+/** Runs what the options ask for and says what came out. */
+export async function runBench(options: Options, surroundings: BenchSurroundings): Promise<BenchResult> {
+  const machine = describeMachine(surroundings.cores);
+  const stage = await setStage(surroundings.dist, options.arms, surroundings.cores);
+  const run = { options, stage, ...surroundings };
+  const rows =
+    options.mode === "quick" ? await runQuick(run) : options.mode === "full" ? await runFull(run) : await runMemory(run);
+  const conclusion = conclude(RATIOS, rows);
+  return {
+    schema: 1,
+    bench: "a2a",
+    mode: options.mode,
+    startedAt: new Date(surroundings.startedAtMs).toISOString(),
+    seconds: Math.round((Date.now() - surroundings.startedAtMs) / 1000),
+    machine,
+    rounds: rows[0]?.series.length ?? 0,
+    rows,
+    ...conclusion,
+    ...(options.mode === "memory"
+      ? concludeMemory(rows)
+      : { verdict: verdictOf(conclusion, options.mode === "quick" ? QUICK_KEYS : FULL_KEYS) }),
+    notes: notesOf(machine, rows, conclusion.ratios["floor_vs_floor"]),
+  };
+}
+
+interface Run extends BenchSurroundings {
+  readonly options: Options;
+  readonly stage: Stage;
+}
+
+/** Planned rounds, then more while the floor does not equal itself and time is left. */
+async function runQuick(run: Run): Promise<readonly Row[]> {
+  const arms = await serverArms(run.stage, QUICK);
+  const planned = run.options.rounds ?? QUICK_ROUNDS;
+  const roundMs = arms.length * (QUICK.window.rampMs + QUICK.window.windowMs + 60);
+  const timeLeft = () => Date.now() + roundMs < run.startedAtMs + QUICK_BUDGET_MS;
+  return runArms(run, "server", arms, (done, rows) => (done < planned || !floorsAgree(rows)) && (done === 0 || timeLeft()));
+}
+
+async function runFull(run: Run): Promise<readonly Row[]> {
+  const rounds = run.options.rounds ?? FULL_ROUNDS;
+  const upTo = (limit: number) => (done: number) => done < limit;
+  const rows: Row[] = [];
+  const section = async (name: SectionName, arms: readonly Arm[], again: (done: number, rows: readonly Row[]) => boolean) => {
+    rows.push(...(await runArms(run, name, arms, again)));
+    // The next section starts from nothing: idle servers with full heaps would disturb it.
+    stopAllWorkers();
+  };
+  const again = (done: number, sofar: readonly Row[]) => done < rounds || (done < 2 * rounds && !floorsAgree(sofar));
+  await section("server", await serverArms(run.stage, FULL), again);
+  await section("both", await bothArms(run.stage, FULL), upTo(rounds));
+  await section("streams", await streamArms(run.stage, STREAMS), upTo(rounds));
+  await section("memory", memoryArms(run.stage), upTo(Math.min(rounds, MEMORY_ROUNDS)));
+  if (run.stage.families.has("koine")) await section("codec", codecArms(run.stage), upTo(rounds));
+  return rows;
+}
+
+function runMemory({ stage, progress }: Run): Promise<readonly Row[]> {
+  return watchTasksKept(stage, (arm, sends) => progress.show(`${arm}: ${sends.toLocaleString("en-US")} of 100,000 tasks`));
+}
+
+function runArms(
+  run: Run,
+  name: SectionName,
+  arms: readonly Arm[],
+  again: (done: number, rows: readonly Row[]) => boolean,
+): Promise<readonly Row[]> {
+  const onStep = (round: number, arm: string) => run.progress.show(`${name} · round ${round + 1} · ${arm}`);
+  return runSection({ name, arms, again, onStep });
+}
+
+function floorsAgree(rows: readonly Row[]): boolean {
+  const definition = RATIOS.find(({ key }) => key === "floor_vs_floor");
+  const perRound = definition && ratiosOf(definition, rows);
+  return perRound !== undefined && isConclusive(median(perRound));
+}
+
+function concludeMemory(rows: readonly Row[]): Pick<BenchResult, "ratios" | "targets" | "verdict"> {
+  const growth = new Map(rows.map((row) => [row.arm, row.series.map(({ rssMb }) => rssMb ?? Number.NaN)]));
+  const ratios = Object.fromEntries(
+    [...growth].map(([arm, series]) => [`${arm.replace("-", "")}_rss_growth_over_100000_tasks`, growthOf(series)]),
+  );
+  const koine = growth.get("koine");
+  if (koine === undefined) return { ratios, targets: {}, verdict: "incomplete" };
+  return {
+    ratios,
+    targets: { koine_rss_growth_over_100000_tasks: { atMost: 1.1, met: isFlat(koine) } },
+    verdict: isFlat(koine) ? "met" : "missed",
+  };
+}
+
+function describeMachine({ server }: Cores): Machine {
+  const all = cpus();
+  return {
+    node: process.version,
+    cpu: all[0]?.model ?? "unknown",
+    cores: all.length,
+    pinned: server !== undefined,
+    loadBefore: loadavg()[0] ?? 0,
+  };
+}
+
+function notesOf(machine: Machine, rows: readonly Row[], floorVsFloor: number | undefined): readonly string[] {
+  const notes: string[] = [];
+  if (rows.some((row) => row.section === "server") && !isConclusive(floorVsFloor)) {
+    notes.push(
+      `The floor measured twice came out as ${floorVsFloor?.toFixed(3)} of itself, not within 0.95 to 1.05: nothing is decided. Other work on the machine? Run again.`,
+    );
+  }
+  if (!machine.pinned) notes.push("Server and load could not be pinned to different cores; expect more noise.");
+  return notes;
+}

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import type { Row } from "../result.js";
+import { conclude, isConclusive, type RatioDefinition, ratiosOf, verdictOf } from "./conclude.js";
+
+const row = (arm: string, perSecond: readonly number[]): Row => ({
+  section: "server",
+  arm,
+  series: perSecond.map((value) => ({ perSecond: value })),
+});
+const floor = row("floor", [100, 200, 50, 100, 100, 100]);
+const again = row("floor again", [100, 190, 51, 104, 98, 100]);
+const definitions: readonly RatioDefinition[] = [
+  { key: "floor_vs_floor", section: "server", of: "floor again", over: "floor", metric: "perSecond" },
+  { key: "unary", section: "server", of: "koine", over: "floor", metric: "perSecond", target: { atLeast: 0.8 } },
+];
+
+describe("ratiosOf()", () => {
+  const [, unary] = definitions;
+  test("compares arms of the same round", () => {
+    expect(unary && ratiosOf(unary, [floor, row("koine", [90, 160, 45, 80, 80, 70])])).toEqual([0.9, 0.8, 0.9, 0.8, 0.8, 0.7]);
+  });
+  test("says nothing about an arm that did not run", () => expect(unary && ratiosOf(unary, [floor])).toBeUndefined());
+});
+
+describe("conclude()", () => {
+  test("gives median, spread, interval and target", () => {
+    const got = conclude(definitions, [floor, again, row("koine", [90, 160, 45, 80, 80, 70])]);
+    expect(got.ratios["unary"]).toBe(0.8);
+    expect(got.spread["unary"]).toEqual([0.7, 0.9]);
+    expect(got.interval["unary"]).toEqual([0.7, 0.9]);
+    expect(got.targets).toEqual({ unary: { atLeast: 0.8, met: true } });
+    expect(got.ratios["floor_vs_floor"]).toBe(1);
+  });
+  test("a target may be an upper bound", () => {
+    const rss: RatioDefinition = {
+      key: "rss",
+      section: "server",
+      of: "koine",
+      over: "floor",
+      metric: "perSecond",
+      target: { atMost: 0.6 },
+    };
+    expect(conclude([rss], [row("koine", [61]), row("floor", [100])]).targets).toEqual({ rss: { atMost: 0.6, met: false } });
+  });
+});
+
+describe("isConclusive()", () => {
+  test.each([
+    [0.949, false],
+    [0.95, true],
+    [1.05, true],
+    [1.051, false],
+    [undefined, false],
+  ])("floor against itself at %s: %s", (ratio, want) => expect(isConclusive(ratio)).toBe(want));
+});
+
+describe("verdictOf()", () => {
+  const run = (koine: readonly number[], second: Row) => conclude(definitions, [floor, second, row("koine", koine)]);
+  const good = [90, 160, 45, 80, 80, 70];
+  test("met", () => expect(verdictOf(run(good, again), ["unary"])).toBe("met"));
+  test("missed", () => expect(verdictOf(run([70, 140, 35, 70, 70, 70], again), ["unary"])).toBe("missed"));
+  test("inconclusive, whatever the targets say", () => {
+    expect(verdictOf(run(good, row("floor again", [90, 180, 45, 90, 90, 90])), ["unary"])).toBe("inconclusive");
+  });
+  test("incomplete without the arm", () => {
+    expect(verdictOf(conclude(definitions, [floor, again]), ["unary"])).toBe("incomplete");
+  });
+});

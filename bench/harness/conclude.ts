@@ -1,0 +1,77 @@
+import type { Measurement, Metric, Range, Row, TargetReport, Verdict } from "../result.js";
+import { median, medianInterval, pairedRatios, spread } from "./statistics.js";
+
+/** One number of the result: two rows of one section, compared round by round. */
+export interface RatioDefinition {
+  readonly key: string;
+  readonly section: string;
+  readonly of: string;
+  readonly over: string;
+  readonly metric: Metric;
+  readonly target?: Target;
+}
+
+export type Target = { readonly atLeast: number } | { readonly atMost: number };
+
+export interface Conclusion {
+  readonly ratios: Readonly<Record<string, number>>;
+  readonly spread: Readonly<Record<string, Range>>;
+  readonly interval: Readonly<Record<string, Range>>;
+  readonly targets: Readonly<Record<string, TargetReport>>;
+}
+
+/** The floor measured against itself must come out in this range, or the run decides nothing. */
+const SAME: Range = [0.95, 1.05];
+
+/** The per-round ratios of one definition; undefined when one of its two arms did not run. */
+export function ratiosOf(definition: RatioDefinition, rows: readonly Row[]): readonly number[] | undefined {
+  const find = (arm: string) => rows.find((row) => row.section === definition.section && row.arm === arm);
+  const [of, over] = [find(definition.of), find(definition.over)];
+  if (of === undefined || over === undefined || of.series.length === 0) return undefined;
+  return pairedRatios(valuesOf(of.series, definition.metric), valuesOf(over.series, definition.metric));
+}
+
+/** One metric through all rounds. */
+export function valuesOf(series: readonly Measurement[], metric: Metric): readonly number[] {
+  return series.map((measurement) => {
+    const value = measurement[metric];
+    if (value === undefined) throw new RangeError(`a round without ${metric}`);
+    return value;
+  });
+}
+
+/** Medians, spreads and targets of everything that was measured. */
+export function conclude(definitions: readonly RatioDefinition[], rows: readonly Row[]): Conclusion {
+  const ratios: Record<string, number> = {};
+  const spreads: Record<string, Range> = {};
+  const interval: Record<string, Range> = {};
+  const targets: Record<string, TargetReport> = {};
+  for (const definition of definitions) {
+    const perRound = ratiosOf(definition, rows);
+    if (perRound === undefined) continue;
+    const { key, target } = definition;
+    const ratio = median(perRound);
+    ratios[key] = ratio;
+    spreads[key] = spread(perRound);
+    const between = medianInterval(perRound);
+    if (between !== undefined) interval[key] = between;
+    if (target !== undefined) targets[key] = { ...target, met: isMet(target, ratio) };
+  }
+  return { ratios, spread: spreads, interval, targets };
+}
+
+/** Whether the floor came out equal to itself. */
+export function isConclusive(floorVsFloor: number | undefined): boolean {
+  return floorVsFloor !== undefined && floorVsFloor >= SAME[0] && floorVsFloor <= SAME[1];
+}
+
+/** `wanted` are the keys that this mode must decide. */
+export function verdictOf(conclusion: Conclusion, wanted: readonly string[]): Verdict {
+  if (!isConclusive(conclusion.ratios["floor_vs_floor"])) return "inconclusive";
+  if (wanted.some((key) => conclusion.targets[key] === undefined)) return "incomplete";
+  return Object.values(conclusion.targets).every((target) => target.met) ? "met" : "missed";
+}
+
+function isMet(target: Target, ratio: number): boolean {
+  return "atLeast" in target ? ratio >= target.atLeast : ratio <= target.atMost;
+}

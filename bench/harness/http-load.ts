@@ -1,0 +1,115 @@
+import { connect, type Socket } from "node:net";
+import { findResponse } from "./http-response.js";
+import { type Slice, startTally, type Window } from "./tally.js";
+
+/** One request, sent again and again. */
+export interface RequestTemplate {
+  readonly port: number;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Stands in the body once; its place gets a new number of the same width in every request. */
+  readonly counter: string;
+  /** Must stand in every answer: an error with status 200 is no answer. */
+  readonly marker: string;
+}
+
+/** Never the same number twice in this process, so that no server may take a message for a repeated one. */
+let nextNumber = 1;
+
+/**
+ * Closed loop over plain sockets, one request at a time on each. It knows no more HTTP than needed, so that the load costs
+ * less than the barest server it measures.
+ */
+export async function runHttpLoad(template: RequestTemplate, connections: number, window: Window): Promise<Slice> {
+  const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(template.port)));
+  try {
+    const tally = startTally(window, () => performance.now());
+    await Promise.all(sockets.map((socket) => pump(socket, template, tally)));
+    return tally.slice();
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+}
+
+/** Sends exactly `requests` requests; for watching memory, not time. */
+export async function sendMany(template: RequestTemplate, connections: number, requests: number): Promise<void> {
+  const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(template.port)));
+  let left = requests;
+  const budget = { open: () => --left >= connections, record: () => 0 };
+  try {
+    await Promise.all(sockets.map((socket) => pump(socket, template, budget)));
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+}
+
+/** Opens one socket on the bench's own address. */
+export function openSocket(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port, noDelay: true });
+    socket.once("error", reject);
+    socket.once("connect", () => {
+      socket.off("error", reject);
+      resolve(socket);
+    });
+  });
+}
+
+/** The bytes of the request, and where the counter stands in them. */
+export function writeRequest(template: RequestTemplate): { readonly bytes: Buffer; readonly counterAt: number } {
+  const length = Buffer.byteLength(template.body);
+  const headers = Object.entries(template.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `POST ${template.path} HTTP/1.1\r\nHost: 127.0.0.1:${template.port}\r\n${headers.join("")}Content-Length: ${length}\r\n\r\n`;
+  const bytes = Buffer.from(head + template.body);
+  const counterAt = bytes.lastIndexOf(template.counter);
+  if (counterAt < 0) throw new Error("the counter does not stand in the body");
+  return { bytes, counterAt };
+}
+
+interface Budget {
+  open(): boolean;
+  record(sentAt: number): number;
+}
+
+function pump(socket: Socket, template: RequestTemplate, budget: Budget): Promise<void> {
+  const { bytes, counterAt } = writeRequest(template);
+  const marker = Buffer.from(template.marker);
+  const send = () => {
+    writeNumber(bytes, counterAt, template.counter.length);
+    socket.write(bytes);
+  };
+  return new Promise((resolve, reject) => {
+    let pending: Buffer | undefined;
+    let sentAt = performance.now();
+    const fail = (reason: string) => reject(new Error(`${template.path}: ${reason}`));
+    socket.on("error", reject);
+    socket.on("close", () => fail("the server closed the connection"));
+    socket.on("data", (chunk: Buffer) => {
+      const buffer = pending === undefined ? chunk : Buffer.concat([pending, chunk]);
+      const span = findResponse(buffer);
+      if (span === undefined) {
+        pending = buffer;
+        return;
+      }
+      pending = undefined;
+      if (span.status < 200 || span.status > 299 || buffer.indexOf(marker, span.bodyStart) < 0) {
+        fail(`answered ${buffer.toString("utf8", 0, 2000)}`);
+        return;
+      }
+      sentAt = budget.record(sentAt);
+      if (budget.open()) send();
+      else resolve();
+    });
+    send();
+  });
+}
+
+/** In place: the last write of this socket was answered, so its bytes have left. */
+function writeNumber(bytes: Buffer, at: number, width: number): void {
+  let rest = nextNumber++;
+  for (let index = at + width - 1; index >= at; index--) {
+    bytes[index] = 48 + (rest % 10);
+    rest = Math.floor(rest / 10);
+  }
+}

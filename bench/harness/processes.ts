@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import type { CommandReply, Usage } from "./worker.js";
+
+/** A bench process as the driver sees it. */
+export interface Worker {
+  readonly name: string;
+  ask<T>(command: string, argument?: unknown): Promise<T>;
+  usage(): Promise<Usage>;
+  stop(): void;
+}
+
+/** Which cores the two sides of a measurement get. Undefined: not pinned. */
+export interface Cores {
+  readonly server: number | undefined;
+  readonly load: number | undefined;
+}
+
+/** A command that takes longer than this is taken for hung. */
+const COMMAND_MS = 120_000;
+
+const running = new Set<ChildProcess>();
+
+/** Two different cores this process may use, if there are two and `taskset` is there to pin with. */
+export function findCores(): Cores {
+  const allowed = allowedCores();
+  const [server, load] = allowed;
+  if (load === undefined || spawnSync("taskset", ["--version"]).status !== 0) return { server: undefined, load: undefined };
+  return { server, load };
+}
+
+/** Starts a compiled worker file in its own process. */
+export function startWorker(name: string, file: string, core: number | undefined): Worker {
+  const argv = [process.execPath, "--expose-gc", file];
+  const [command = process.execPath, ...rest] = core === undefined ? argv : ["taskset", "-c", String(core), ...argv];
+  // What a worker prints is talk: it goes to stderr, so that stdout stays data.
+  const child = spawn(command, rest, {
+    stdio: ["ignore", 2, 2, "ipc"],
+    serialization: "advanced",
+    env: { ...process.env, NODE_ENV: "production" },
+  });
+  running.add(child);
+  const pending = new Map<number, (reply: CommandReply) => void>();
+  let lastId = 0;
+  child.on("message", (message) => {
+    // Workers send nothing but replies.
+    const reply = message as CommandReply;
+    pending.get(reply.id)?.(reply);
+  });
+  child.on("exit", (code, signal) => {
+    running.delete(child);
+    for (const [id, settle] of pending) settle({ id, error: `the process ended (${signal ?? code})` });
+  });
+  child.on("error", () => running.delete(child));
+  const ask = <T>(commandName: string, argument?: unknown): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const id = ++lastId;
+      const timer = setTimeout(() => settle({ id, error: `no reply within ${COMMAND_MS} ms` }), COMMAND_MS);
+      const settle = (reply: CommandReply) => {
+        clearTimeout(timer);
+        pending.delete(id);
+        // The value's type is fixed by the command, both sides of this bench.
+        if ("error" in reply) reject(new Error(`${name} ${commandName}: ${reply.error}`));
+        else resolve(reply.value as T);
+      };
+      pending.set(id, settle);
+      child.send({ id, name: commandName, argument }, (failed) => {
+        if (failed) settle({ id, error: failed.message });
+      });
+    });
+  return { name, ask, usage: () => ask<Usage>("usage"), stop: () => void child.kill("SIGKILL") };
+}
+
+/** Ends every process this driver has started and that still runs. */
+export function stopAllWorkers(): void {
+  for (const child of running) child.kill("SIGKILL");
+  running.clear();
+}
+
+/** Whatever way the driver ends, its processes end too. */
+export function stopWorkersOnExit(): void {
+  process.on("exit", stopAllWorkers);
+  for (const [signal, code] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const) {
+    process.on(signal, () => {
+      stopAllWorkers();
+      process.exit(code);
+    });
+  }
+}
+
+function allowedCores(): readonly number[] {
+  try {
+    const line = /^Cpus_allowed_list:\s*(\S+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
+    return expandCores(line);
+  } catch {
+    return [];
+  }
+}
+
+/** `0-2,5` → 0, 1, 2, 5. */
+export function expandCores(list: string): readonly number[] {
+  return list
+    .split(",")
+    .filter((range) => /^\d+(-\d+)?$/.test(range))
+    .flatMap((range) => {
+      const [low = 0, high = low] = range.split("-").map(Number);
+      return Array.from({ length: high - low + 1 }, (_, index) => low + index);
+    });
+}

@@ -1,0 +1,74 @@
+import { percentile, variation } from "./statistics.js";
+
+/** What one arm did in one slice of time. */
+export interface Slice {
+  /** Answers inside the measured window. */
+  readonly counted: number;
+  /** All answers, those of the ramp and of the drain too: the server's CPU time belongs to these. */
+  readonly completed: number;
+  readonly windowMs: number;
+  readonly p50Us: number;
+  readonly p95Us: number;
+  readonly p99Us: number;
+  readonly variation: number;
+}
+
+export interface Window {
+  /** Sending goes on, nothing is counted: sockets open, caches fill, and slow arms get their pipe filled. */
+  readonly rampMs: number;
+  readonly windowMs: number;
+  /** The window stays open until so many answers were counted: a stalled arm, or one that must warm up. */
+  readonly minAnswers?: number;
+}
+
+export interface Tally {
+  /** Still sending? */
+  open(): boolean;
+  /** An answer to what was sent at `sentAt` has come. Returns the time, to be the next `sentAt`. */
+  record(sentAt: number): number;
+  slice(): Slice;
+}
+
+/** A slice with fewer answers would say nothing. */
+const MIN_ANSWERS = 16;
+/** No window stays open longer than this past its time. */
+const PATIENCE_MS = 10_000;
+/** More answers than this in one slice are counted, but their latencies are not kept. */
+const MAX_SAMPLES = 1_000_000;
+
+/** Counts answers that come in the window after the ramp. `now` is in milliseconds, with fractions. */
+export function startTally({ rampMs, windowMs, minAnswers = MIN_ANSWERS }: Window, now: () => number): Tally {
+  const from = now() + rampMs;
+  const until = from + windowMs;
+  const latencies: number[] = [];
+  let counted = 0;
+  let completed = 0;
+  let lastAt = from;
+  const wanted = (at: number) => at < until || (counted < minAnswers && at < until + PATIENCE_MS);
+  return {
+    open: () => wanted(now()),
+    record(sentAt) {
+      const at = now();
+      completed++;
+      if (at >= from && wanted(at)) {
+        counted++;
+        lastAt = at;
+        if (latencies.length < MAX_SAMPLES) latencies.push(at - sentAt);
+      }
+      return at;
+    },
+    slice() {
+      if (counted === 0) throw new Error(`no answer within ${windowMs + PATIENCE_MS} ms`);
+      const sorted = Float64Array.from(latencies).sort();
+      return {
+        counted,
+        completed,
+        windowMs: Math.max(until, lastAt) - from,
+        p50Us: percentile(sorted, 0.5) * 1000,
+        p95Us: percentile(sorted, 0.95) * 1000,
+        p99Us: percentile(sorted, 0.99) * 1000,
+        variation: variation(sorted),
+      };
+    },
+  };
+}

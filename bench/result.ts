@@ -1,0 +1,68 @@
+/** What a bench run writes and every report reads. Bump `schema` when a field changes meaning. */
+export interface BenchResult {
+  readonly schema: 1;
+  readonly bench: string;
+  readonly mode: "quick" | "full" | "memory";
+  readonly startedAt: string;
+  readonly seconds: number;
+  readonly machine: Machine;
+  /** Rounds of the section that decides the verdict; each row has its own count. */
+  readonly rounds: number;
+  readonly rows: readonly Row[];
+  /** Medians of per-round ratios: arm and floor of the same round. */
+  readonly ratios: Readonly<Record<string, number>>;
+  /** 10th and 90th percentile of the per-round ratios. */
+  readonly spread: Readonly<Record<string, Range>>;
+  /** 95 % confidence interval of the median ratio, distribution-free. Absent where the rounds are too few for one. */
+  readonly interval: Readonly<Record<string, Range>>;
+  readonly targets: Readonly<Record<string, TargetReport>>;
+  readonly verdict: Verdict;
+  /** Sentences for people: why inconclusive, what was left out. */
+  readonly notes: readonly string[];
+}
+
+export type Range = readonly [low: number, high: number];
+
+/** `inconclusive`: the floor did not equal itself, so nothing was decided. `incomplete`: arms with a target did not run. */
+export type Verdict = "met" | "missed" | "inconclusive" | "incomplete";
+
+export interface TargetReport {
+  readonly atLeast?: number;
+  readonly atMost?: number;
+  readonly met: boolean;
+}
+
+/** One arm of one section; the series has one measurement per round. */
+export interface Row {
+  readonly section: string;
+  readonly arm: string;
+  readonly series: readonly Measurement[];
+}
+
+/** One arm in one round. Only the metrics that its section takes are present. */
+export type Measurement = Readonly<Partial<Record<Metric, number>>>;
+
+export type Metric =
+  | "perSecond"
+  | "p50Us"
+  | "p95Us"
+  | "p99Us"
+  /** Standard deviation of the latency over its mean. */
+  | "variation"
+  /** CPU time of the server process, per request. */
+  | "cpuUs"
+  | "requests"
+  | "eventsPerSecond"
+  | "firstEventUs"
+  | "rssMb"
+  | "codecUs";
+
+export interface Machine {
+  readonly node: string;
+  readonly cpu: string;
+  readonly cores: number;
+  /** Whether server and load had a core each. */
+  readonly pinned: boolean;
+  /** One-minute load average before the run: other work on the machine. */
+  readonly loadBefore: number;
+}

@@ -1,0 +1,178 @@
+import { answerOf, type Event, type EventOf, type Part, type Status, type Task, textOf } from "../src/index.js";
+import { eventJson } from "./event-json.js";
+import type { Output } from "./output.js";
+import { oneLine, printable } from "./printable.js";
+import type { ProgressLine } from "./progress.js";
+import { savePart } from "./save-parts.js";
+
+export interface PrinterOptions {
+  readonly output: Output;
+  readonly url: string;
+  /** Where raw parts go. */
+  readonly save?: string | undefined;
+  readonly progress: ProgressLine;
+}
+
+type Answer = EventOf<"send">;
+
+/** Shows answers to people: text on stdout as it comes, what happened beside it on stderr. */
+export class AnswerPrinter {
+  readonly #options: PrinterOptions;
+  #lineOpen = false;
+  #artifactId: string | undefined;
+
+  constructor(options: PrinterOptions) {
+    this.#options = options;
+  }
+
+  /** One whole answer. */
+  async answer(event: Answer): Promise<void> {
+    const { output, progress } = this.#options;
+    if (output.format === "json") {
+      await this.#savings(partsOf(event));
+      progress.stop();
+      return output.document(eventJson(event));
+    }
+    if (event.kind === "message") return this.#finish(event.message.content);
+    if (event.kind === "task") return this.#task(event.task);
+    return this.event(event);
+  }
+
+  /** One event of many. */
+  async event(event: Answer): Promise<void> {
+    const { output, progress } = this.#options;
+    if (output.format === "json") {
+      await this.#savings(partsOf(event));
+      return output.line(eventJson(event));
+    }
+    switch (event.kind) {
+      case "message":
+        return this.#finish(event.message.content);
+      case "task":
+        progress.show(event.task.status.state, textOf(event.task.status.message?.content ?? []));
+        for (const artifact of event.task.artifacts) await this.#chunk(artifact.id, artifact.parts);
+        return this.#status(event.task.id, event.task.status);
+      case "status":
+        return this.#status(event.taskId, event.status);
+      case "artifact":
+        return this.#chunk(event.artifact.id, event.artifact.parts);
+      default:
+        return event satisfies never;
+    }
+  }
+
+  /** Ends the line that is open, if one is. */
+  async end(): Promise<void> {
+    this.#options.progress.stop();
+    if (this.#lineOpen) await this.#options.output.text("\n");
+    this.#lineOpen = false;
+  }
+
+  async #task(task: Task): Promise<void> {
+    const { state } = task.status;
+    // The reason of a failure is talk: a script that takes stdout for the answer must not get it.
+    const isAnswer = state === "completed" || task.artifacts.length > 0;
+    if (isAnswer) await this.#finish(answerOf(task));
+    if (state !== "completed") await this.#status(task.id, task.status);
+  }
+
+  async #status(taskId: string, status: Status): Promise<void> {
+    const { output, progress, url } = this.#options;
+    const { colors } = output;
+    const text = textOf(status.message?.content ?? []);
+    progress.show(status.state, text);
+    switch (status.state) {
+      case "submitted":
+      case "working":
+      case "canceling":
+      case "unknown":
+        if (text !== "" && output.stderr.isTTY !== true) output.say(`${status.state}: ${oneLine(text, 500)}`);
+        return;
+      case "completed":
+        await this.end();
+        // A task without artifacts answers by its last words.
+        if (this.#artifactId === undefined && status.message !== undefined) await this.#finish(status.message.content);
+        return;
+      case "input-required":
+      case "auth-required":
+        await this.end();
+        await this.#finish(status.message?.content ?? []);
+        output.say(
+          status.state === "input-required"
+            ? `The agent asks. Answer with: ${colors.bold(`koine send ${url} --task ${printable(taskId)} "…"`)}`
+            : `The agent needs an authorization (task ${printable(taskId)}). When it has it: ${colors.bold(`koine send ${url} --task ${printable(taskId)} "…"`)}`,
+        );
+        return;
+      case "failed":
+      case "canceled":
+      case "rejected":
+        await this.end();
+        output.say(colors.red(`The task was ${status.state}${reason(status, text)}`) + colors.dim(` (${printable(taskId)})`));
+        return;
+      default:
+        status satisfies never;
+    }
+  }
+
+  /** A whole piece of content, on lines of its own. */
+  async #finish(parts: readonly Part[]): Promise<void> {
+    await this.end();
+    for (const part of parts) {
+      await this.#part(part);
+      await this.end();
+    }
+  }
+
+  /** A piece of an artifact, as it comes: text runs on until another artifact begins. */
+  async #chunk(artifactId: string, parts: readonly Part[]): Promise<void> {
+    if (this.#artifactId !== undefined && this.#artifactId !== artifactId) await this.end();
+    this.#artifactId = artifactId;
+    for (const part of parts) await this.#part(part);
+  }
+
+  async #part(part: Part): Promise<void> {
+    const { output, progress, save } = this.#options;
+    if (part.kind === "raw") {
+      progress.stop();
+      if (save === undefined)
+        output.say(`${describeRaw(part)}: not shown. ${output.colors.bold("--save DIR")} writes it into a folder.`);
+      else await this.#savings([part]);
+      return;
+    }
+    const text = part.kind === "text" ? part.text : part.kind === "url" ? part.url : JSON.stringify(part.data);
+    if (text === "") return;
+    // Two writers on one terminal line would overwrite each other.
+    if (output.stdout.isTTY === true) progress.stop();
+    if (part.kind !== "text" && this.#lineOpen) await output.text("\n");
+    await output.text(part.kind === "text" ? text : `${text}\n`);
+    this.#lineOpen = part.kind === "text" && !text.endsWith("\n");
+  }
+
+  async #savings(parts: readonly Part[]): Promise<void> {
+    const { output, save } = this.#options;
+    if (save === undefined) return;
+    for (const part of parts) if (part.kind === "raw") output.say(`saved ${await savePart(part, save)}`);
+  }
+}
+
+function partsOf(event: Event): readonly Part[] {
+  if (event.kind === "message") return event.message.content;
+  if (event.kind === "task") return answerOf(event.task);
+  return event.kind === "artifact" ? event.artifact.parts : [];
+}
+
+function reason(status: Status, text: string): string {
+  const said = text !== "" ? text : status.state === "failed" ? (status.error?.message ?? "") : "";
+  return said === "" ? "" : `: ${printable(said)}`;
+}
+
+function describeRaw({ name, mediaType, bytes }: Extract<Part, { readonly kind: "raw" }>): string {
+  return [oneLine(name ?? "a part", 120), mediaType === undefined ? "" : oneLine(mediaType, 80), formatBytes(bytes.length)]
+    .filter((each) => each !== "")
+    .join(", ");
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

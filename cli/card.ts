@@ -1,0 +1,97 @@
+import type { Command } from "commander";
+import type { Card, Json, RemoteAgent } from "../src/index.js";
+import type { Output } from "./output.js";
+import { addPeerOptions, type PeerOptions, visit } from "./peer.js";
+import { oneLine, printable } from "./printable.js";
+
+interface CardOptions extends PeerOptions {
+  readonly extended?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  koine card get http://127.0.0.1:8080
+  koine card get http://127.0.0.1:8080 -o json | jq .card
+  KOINE_TOKEN=… koine card get https://agent.example --extended`;
+
+/** `koine card get`: what is it, and how do we know. */
+export function addCard(program: Command): void {
+  const card = program.command("card").description("what an agent says about itself");
+  const get = card.command("get").description("print an agent's card, and how we know").argument("<url>", "where the agent is");
+  addPeerOptions(get)
+    .option("--extended", "the card that only authenticated callers see")
+    .addHelpText("after", EXAMPLES)
+    .action(async (url: string, options: CardOptions) => {
+      // The evidence is part of the answer here, so nobody has to ask for it.
+      await visit(url, { ...options, verbose: false }, async ({ peer, interrupt, output }) => {
+        const shown = options.extended === true ? await interrupt.race(peer.extendedCard()) : peer.card;
+        if (output.format === "json") await output.document(cardJson(peer, shown));
+        else await output.text(describeCard(peer, shown, output));
+      });
+    });
+}
+
+function cardJson(peer: RemoteAgent, card: Card): Json {
+  return {
+    url: peer.url,
+    protocol: peer.protocol,
+    version: peer.version,
+    binding: peer.binding,
+    proved: peer.proved,
+    evidence: peer.evidence,
+    interfaces: card.interfaces.map(({ protocol, version, binding, url }) => ({ protocol, version, binding, url })),
+    card: originalOf(card) ?? neutralCard(card),
+  };
+}
+
+/** The document as it came. What cannot be read as JSON any more was not what the card was made from. */
+function originalOf({ original }: Card): Json | undefined {
+  if (original === undefined) return undefined;
+  try {
+    return JSON.parse(new TextDecoder().decode(original.bytes)) as Json; // JSON.parse gives JSON
+  } catch {
+    return undefined;
+  }
+}
+
+function neutralCard({ original: _bytes, ...card }: Card): Json {
+  return JSON.parse(JSON.stringify(card)) as Json; // plain data, so its JSON is JSON
+}
+
+function describeCard(peer: RemoteAgent, card: Card, { colors }: Output): string {
+  const { bold, dim } = colors;
+  const lines = [`${bold(printable(card.name))} ${dim(printable(card.version))}`, printable(card.description), ""];
+  if (card.provider !== undefined) lines.push(`provider    ${line(card.provider.organization)} ${line(card.provider.url)}`);
+  lines.push(`speaks      ${peer.protocol}@${peer.version} ${peer.binding}${peer.proved ? ", proved by a live answer" : ", not proved"}`);
+  lines.push(...list("interfaces", card.interfaces.map(({ protocol, version, binding, url }) => `${protocol}@${version} ${binding} ${url}`)));
+  lines.push(...list("skills", card.skills.map(({ id, name, description }) => `${name === id ? id : `${id} (${name})`}: ${description}`)));
+  lines.push(`takes       ${line(card.inputModes.join(", "))}`, `gives       ${line(card.outputModes.join(", "))}`);
+  lines.push(`can         ${abilities(card)}`);
+  lines.push(...list("security", securityLines(card)));
+  lines.push(...list("evidence", peer.evidence));
+  return `${lines.join("\n")}\n`;
+}
+
+function list(title: string, items: readonly string[]): readonly string[] {
+  return items.map((item, index) => `${(index === 0 ? title : "").padEnd(11)} ${line(item)}`);
+}
+
+function line(text: string): string {
+  return oneLine(text, 500);
+}
+
+function abilities({ capabilities }: Card): string {
+  const { streaming, push, extended, idempotentSend, resume, extensions } = capabilities;
+  const named = { streaming, "push notifications": push, "an extended card": extended, "idempotent send": idempotentSend, "resume from a cursor": resume };
+  const can = Object.entries(named).flatMap(([name, able]) => (able ? [name] : []));
+  return line([...can, ...extensions.map(({ uri }) => uri)].join(", ")) || "answer";
+}
+
+function securityLines({ security }: Card): readonly string[] {
+  if (security.anyOf.length === 0) return ["none declared"];
+  return security.anyOf.map((alternative) =>
+    Object.entries(alternative)
+      .map(([name, scopes]) => (scopes.length === 0 ? name : `${name} (${scopes.join(", ")})`))
+      .join(" and "),
+  );
+}

@@ -1,0 +1,66 @@
+import { oneLine } from "./printable.js";
+
+/** A line that tells how a long task is doing. It exists on a terminal only, and is gone when it ends. */
+export interface ProgressLine {
+  show(state: string, text: string): void;
+  /** Takes the line away. It does not come back. */
+  stop(): void;
+}
+
+export interface ProgressOptions {
+  readonly stream: { readonly isTTY?: boolean; readonly columns?: number; write(text: string): unknown };
+  /** Milliseconds on any clock that does not jump. */
+  readonly now?: () => number;
+  /** Calls again and again until the returned function is called. */
+  readonly every?: (ms: number, run: () => void) => () => void;
+}
+
+const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"] as const;
+const FRAME_MS = 100;
+/** A quick answer shows no line at all. */
+const QUIET_MS = 300;
+const ERASE = "\r\u001b[2K";
+const DEFAULT_COLUMNS = 80;
+
+export function startProgress({ stream, now = () => performance.now(), every = repeat }: ProgressOptions): ProgressLine {
+  if (stream.isTTY !== true) return { show: () => undefined, stop: () => undefined };
+  const start = now();
+  let frame = 0;
+  let state = "waiting";
+  let text = "";
+  let drawn = false;
+
+  const stopTimer = every(FRAME_MS, () => {
+    const elapsedMs = now() - start;
+    if (elapsedMs < QUIET_MS) return;
+    const spinner = FRAMES[frame++ % FRAMES.length];
+    const line = `${spinner} ${state} ${formatElapsed(elapsedMs)}${text === "" ? "" : ` · ${text}`}`;
+    // One column is left free: a full line would wrap, and a wrapped line cannot be erased.
+    stream.write(`${ERASE}${oneLine(line, (stream.columns ?? DEFAULT_COLUMNS) - 1)}`);
+    drawn = true;
+  });
+
+  return {
+    show(newState, newText) {
+      state = newState;
+      if (newText !== "") text = newText;
+    },
+    stop() {
+      stopTimer();
+      if (drawn) stream.write(ERASE);
+      drawn = false;
+    },
+  };
+}
+
+/** `12s`, `3m 05s`. */
+export function formatElapsed(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${String(seconds % 60).padStart(2, "0")}s`;
+}
+
+function repeat(ms: number, run: () => void): () => void {
+  const timer = setInterval(run, ms);
+  timer.unref();
+  return () => clearInterval(timer);
+}

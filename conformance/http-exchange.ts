@@ -1,0 +1,26 @@
+import { request as openRequest } from "node:http";
+import { request as openSecureRequest } from "node:https";
+import type { Exchange, Request, Response } from "../src/transport/exchange.js";
+
+/**
+ * The plainest way to send bytes to a URL: one connection per request, nothing added, nothing retried, nothing followed.
+ * Requirements run over it, so that what they see is the server and not a client's kindness.
+ */
+export const httpExchange: Exchange = (request: Request): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    const open = request.target.startsWith("https:") ? openSecureRequest : openRequest;
+    const headers = { ...request.headers, ...(needsLength(request) ? { "content-length": request.body.length } : {}) };
+    const outgoing = open(request.target, { method: request.method, headers, agent: false }, (incoming) => {
+      const received: { [name: string]: string | undefined } = {};
+      for (const [name, value] of Object.entries(incoming.headers))
+        received[name] = Array.isArray(value) ? value.join(", ") : value;
+      resolve({ status: incoming.statusCode ?? 0, headers: received, body: incoming });
+    });
+    outgoing.on("error", reject);
+    request.cancel.onCancel((reason) => outgoing.destroy(reason));
+    outgoing.end(request.body);
+  });
+
+function needsLength({ method, body }: Request): boolean {
+  return body.length > 0 || method === "POST" || method === "PUT";
+}

@@ -1,0 +1,7 @@
+/** Conformance as data: requirements that run against any URL, and the agent, servers and tables they need. */
+export { CONFORMANCE_TAG, conformanceAgent, conformanceSkill } from "./agent.js";
+export { type Cell, formatDetails, formatGrid, formatGridMarkdown, type Grid, toGrid } from "./grid.js";
+export { httpExchange } from "./http-exchange.js";
+export { a2aJs0314Gaps } from "./known-gaps/a2a-js-0.3.14.js";
+export { a2aJs130Gaps } from "./known-gaps/a2a-js-1.3.0.js";
+export { type KnownGaps, type Outcome, type Report, type RunOptions, runConformance, type Verdict } from "./run.js";

@@ -1,0 +1,140 @@
+import { AgentError, type Cancel, type Maybe } from "../src/envelope/index.js";
+import type { Protocol } from "../src/protocols/protocol.js";
+import type { Capability, Requirement, Subject } from "../src/protocols/requirement.js";
+
+/** How one requirement came out. A known gap that starts to pass is stale, so that the list can only shrink. */
+export type Outcome = "met" | "unmet" | "skipped" | "known gap" | "stale gap";
+
+/** One line of a report. */
+export interface Verdict {
+  readonly id: string;
+  readonly protocol: string;
+  readonly wire: Maybe<{ readonly version: string; readonly binding: string }>;
+  readonly capability: Capability;
+  readonly level: Requirement["level"];
+  readonly source: string;
+  readonly behaviour: string;
+  readonly outcome: Outcome;
+  /** What was seen, why it was skipped, or why the gap is known. */
+  readonly detail: Maybe<string>;
+  readonly durationMs: number;
+}
+
+/** What a run writes and every table is made from. `schema` changes when a member changes its meaning. */
+export interface Report {
+  readonly schema: 1;
+  readonly url: string;
+  readonly verdicts: readonly Verdict[];
+  readonly counts: { readonly [outcome in Outcome]: number };
+  /** Nothing that must hold is unmet, and no listed gap is stale. */
+  readonly conforms: boolean;
+}
+
+/** Requirement id to the reason it is not met. An id may end in `*`. */
+export interface KnownGaps {
+  readonly [id: string]: string;
+}
+
+export interface RunOptions {
+  readonly knownGaps?: Maybe<KnownGaps>;
+  /** Ids or beginnings of ids; everything runs without it. */
+  readonly only?: Maybe<readonly string[]>;
+  /** For one requirement; 10 s without it. */
+  readonly timeoutMs?: Maybe<number>;
+  readonly onProgress?: Maybe<(verdict: Verdict, done: number, total: number) => void>;
+  /** Milliseconds, for durations only. */
+  readonly now?: Maybe<() => number>;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Runs the requirements of the given protocols against one subject, one after another. */
+export async function runConformance(
+  subject: Subject,
+  protocols: readonly Pick<Protocol, "id" | "requirements">[],
+  options: RunOptions = {},
+): Promise<Report> {
+  const only = options.only ?? [""];
+  const chosen = protocols.flatMap(({ id, requirements = [] }) =>
+    requirements
+      .filter((requirement) => only.some((beginning) => requirement.id.startsWith(beginning)))
+      .map((requirement) => ({ protocol: id, requirement })),
+  );
+  const watched = watch(subject);
+  const verdicts: Verdict[] = [];
+  for (const { protocol, requirement } of chosen) {
+    const verdict = await verify(requirement, protocol, watched, options);
+    watched.endAll();
+    verdicts.push(verdict);
+    options.onProgress?.(verdict, verdicts.length, chosen.length);
+  }
+  return toReport(subject.url, verdicts);
+}
+
+function toReport(url: string, verdicts: readonly Verdict[]): Report {
+  const counts = { met: 0, unmet: 0, skipped: 0, "known gap": 0, "stale gap": 0 };
+  for (const { outcome } of verdicts) counts[outcome]++;
+  const failed = verdicts.some(({ outcome, level }) => outcome === "stale gap" || (outcome === "unmet" && level === "must"));
+  return { schema: 1, url, verdicts, counts, conforms: !failed };
+}
+
+async function verify(requirement: Requirement, protocol: string, subject: Subject, options: RunOptions): Promise<Verdict> {
+  const now = options.now ?? (() => performance.now());
+  const start = now();
+  const gap = gapOf(requirement.id, options.knownGaps ?? {});
+  const seen = await observe(requirement, subject, options.timeoutMs ?? TIMEOUT_MS);
+  const { id, capability, level, source, behaviour, wire } = requirement;
+  return { id, protocol, wire, capability, level, source, behaviour, ...judge(seen, gap), durationMs: Math.round(now() - start) };
+}
+
+interface Observed {
+  readonly outcome: "met" | "unmet" | "skipped";
+  readonly detail: Maybe<string>;
+}
+
+function judge(seen: Observed, gap: Maybe<string>): Pick<Verdict, "outcome" | "detail"> {
+  if (gap === undefined || seen.outcome === "skipped") return seen;
+  if (seen.outcome === "unmet") return { outcome: "known gap", detail: gap };
+  return { outcome: "stale gap", detail: `it is met now; remove from the list: ${gap}` };
+}
+
+async function observe(requirement: Requirement, subject: Subject, timeoutMs: number): Promise<Observed> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no verdict within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    const result = await Promise.race([requirement.check(subject), late]);
+    return result === undefined ? { outcome: "met", detail: undefined } : { outcome: "skipped", detail: result.skipped };
+  } catch (thrown) {
+    return { outcome: "unmet", detail: thrown instanceof Error ? thrown.message : String(thrown) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The listed reason for an id, exact or by the longest pattern that fits. */
+function gapOf(id: string, gaps: KnownGaps): Maybe<string> {
+  if (Object.hasOwn(gaps, id)) return gaps[id];
+  const patterns = Object.keys(gaps).filter((key) => key.endsWith("*") && id.startsWith(key.slice(0, -1)));
+  const [longest] = patterns.sort((a, b) => b.length - a.length);
+  return longest === undefined ? undefined : gaps[longest];
+}
+
+/** The same subject, with every request remembered, so that a check leaves nothing open behind it. */
+function watch(subject: Subject): Subject & { endAll(): void } {
+  const open = new Set<Cancel>();
+  return {
+    url: subject.url.replace(/\/$/, ""),
+    headers: subject.headers,
+    newId: () => subject.newId(),
+    exchange: (request) => {
+      open.add(request.cancel);
+      return subject.exchange(request);
+    },
+    endAll() {
+      for (const cancel of open) cancel.cancel(new AgentError("cancelled", "the check is over"));
+      open.clear();
+    },
+  };
+}

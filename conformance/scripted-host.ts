@@ -1,0 +1,171 @@
+import {
+  AgentError,
+  type Call,
+  type Card,
+  type Envelope,
+  type Event,
+  type EventKind,
+  type Handler,
+  isPromise,
+  type Loss,
+  type Maybe,
+  type Operation,
+  type Part,
+  type Reply,
+  startCall,
+  type Task,
+} from "../src/envelope/index.js";
+import { front } from "../src/protocols/front.js";
+import { createHost } from "../src/protocols/host.js";
+import type { Ids, Peer, Protocol } from "../src/protocols/protocol.js";
+import type { Exchange } from "../src/transport/exchange.js";
+import { memoryLink } from "../src/transport/memory.js";
+
+/** One way into a protocol, client half plugged into server half without a socket. */
+export interface Plugged {
+  readonly peer: Peer;
+  /** `version binding`, for messages. */
+  readonly label: string;
+  /** The client half. */
+  readonly handler: Handler;
+  /** What reached the other side. */
+  readonly heard: Operation[];
+  /** What either half said it could not carry. */
+  readonly losses: Loss[];
+  /** Requests that went over the link. */
+  count(): number;
+}
+
+export const PUBLIC_URL = "http://contract.example";
+const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+
+/** Counting ids and a clock that stands still: the same run twice gives the same bytes. */
+export function fixedIds(): Ids {
+  let count = 0;
+  return { now: () => NOW, newId: () => `id-${++count}` };
+}
+
+export const CONTRACT_CARD: Card = {
+  name: "contract",
+  description: "stands behind a contract check",
+  version: "1.0.0",
+  skills: [{ id: "s", name: "S", description: "does what the script says", tags: ["contract"] }],
+  inputModes: ["text/plain", "application/json", "application/octet-stream"],
+  outputModes: ["text/plain"],
+  capabilities: { streaming: true, push: true, extended: true, idempotentSend: true, resume: false, extensions: [] },
+  security: { schemes: {}, anyOf: [] },
+  interfaces: [],
+};
+
+/** The server half around a script, with the routes as the front door has them. */
+export function served(protocol: Protocol, script: Handler, lose: (loss: Loss) => void = () => undefined): Exchange {
+  return frontOf(protocol, script, lose).exchange;
+}
+
+function frontOf(protocol: Protocol, script: Handler, lose: (loss: Loss) => void) {
+  const made = createHost({
+    handler: script,
+    cards: [CONTRACT_CARD],
+    ids: fixedIds(),
+    publicUrl: PUBLIC_URL,
+    extendedCard: () => CONTRACT_CARD,
+  });
+  const host = { ...made, begin: (_request: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, lose }) };
+  return front(host, [protocol]);
+}
+
+/** Every way into a protocol, each around the same script. */
+export function plugAll(protocol: Protocol, script: Handler): readonly Plugged[] {
+  const heard: Operation[] = [];
+  const losses: Loss[] = [];
+  const door = frontOf(
+    protocol,
+    (operation, call) => {
+      heard.push(operation);
+      return script(operation, call);
+    },
+    (loss) => losses.push(loss),
+  );
+  return door.interfaces(CONTRACT_CARD.name, PUBLIC_URL).map(({ url, version, binding, tenant }) => {
+    let count = 0;
+    const link = memoryLink((request) => {
+      count++;
+      return door.exchange(request);
+    });
+    const peer: Peer = { url, card: CONTRACT_CARD, version, binding, tenant };
+    const handler = protocol.connect(link, peer, fixedIds());
+    const label = `${version} ${binding}`;
+    return { peer, label, heard, losses, count: () => count, handler };
+  });
+}
+
+/** A call whose losses are kept. */
+export function callWith(losses: Loss[]): Call {
+  return startCall({ lose: (loss) => losses.push(loss) });
+}
+
+/** What came of a reply: all events, and the error it ended with. */
+export interface Outcome {
+  readonly events: readonly Event[];
+  readonly error: Maybe<AgentError>;
+}
+
+/** Takes a reply to its end, whatever that is. Anything thrown that is not an AgentError is passed on. */
+export async function outcomeOf(reply: () => Reply): Promise<Outcome> {
+  const events: Event[] = [];
+  try {
+    const made = reply();
+    if (isPromise(made)) events.push(await made);
+    else for await (const event of made) events.push(event);
+    return { events, error: undefined };
+  } catch (thrown) {
+    if (!(thrown instanceof AgentError)) throw thrown;
+    return { events, error: thrown };
+  }
+}
+
+export function message(content: readonly Part[], role: "user" | "agent", context: Envelope["context"] = {}): Envelope {
+  return { id: "m-1", ts: NOW / 1000, src: "caller", dst: "contract", intent: "", role, content, context, meta: {} };
+}
+
+export const text = (value: string): Part => ({ kind: "text", text: value });
+
+export function task(state: "submitted" | "working" | "completed"): Task {
+  return { id: "t-1", contextId: "c-1", status: { state, at: NOW }, artifacts: [], history: [] };
+}
+
+/** One answer of every kind, as a script would give it. */
+export const ANSWERS_BY_KIND: { readonly [kind in EventKind]: Event } = {
+  message: { kind: "message", message: message([text("pong")], "agent", { sessionId: "c-1" }) },
+  task: { kind: "task", task: task("completed") },
+  status: { kind: "status", taskId: "t-1", contextId: "c-1", status: { state: "completed", at: NOW } },
+  artifact: {
+    kind: "artifact",
+    taskId: "t-1",
+    contextId: "c-1",
+    artifact: { id: "a-1", parts: [text("x")] },
+    append: false,
+    last: true,
+  },
+  tasks: { kind: "tasks", tasks: [task("completed")], nextPageToken: "next", pageSize: 1, totalSize: 2 },
+  push: { kind: "push", config: { taskId: "t-1", id: "p-1", url: "https://hooks.example/1" } },
+  pushes: { kind: "pushes", configs: [{ taskId: "t-1", id: "p-1", url: "https://hooks.example/1" }], nextPageToken: "" },
+  card: { kind: "card", card: CONTRACT_CARD },
+  done: { kind: "done" },
+};
+
+/** One operation of every kind. */
+export const OPERATIONS_BY_KIND: { readonly [kind in Operation["kind"]]: Operation } = {
+  send: { kind: "send", envelope: message([text("ping")], "user"), delivery: "answer", task: "auto" },
+  "task.get": { kind: "task.get", taskId: "t-1" },
+  "task.list": { kind: "task.list", pageSize: 1 },
+  "task.cancel": { kind: "task.cancel", taskId: "t-1" },
+  "task.subscribe": { kind: "task.subscribe", taskId: "t-1", follow: true },
+  "push.set": { kind: "push.set", config: { taskId: "t-1", id: "p-1", url: "https://hooks.example/1" } },
+  "push.get": { kind: "push.get", taskId: "t-1", id: "p-1" },
+  "push.list": { kind: "push.list", taskId: "t-1" },
+  "push.delete": { kind: "push.delete", taskId: "t-1", id: "p-1" },
+  "session.close": { kind: "session.close", sessionId: "c-1" },
+  card: { kind: "card", extended: false },
+  ping: { kind: "ping" },
+};

@@ -1,0 +1,91 @@
+import type { Card, Extension, Maybe, Principal, Skill } from "../envelope/index.js";
+import type { AgentFunction } from "../tasks/index.js";
+import { type AddressBook, createAddressBook, type PeerAddress } from "./address-book.js";
+import type { EdgeOptions } from "./edge.js";
+
+export interface AgentOptions {
+  /** Unique among the agents of one host; part of addresses, so letters, digits, dots, dashes and underscores. */
+  readonly name: string;
+  readonly description: string;
+  readonly handle: AgentFunction;
+  readonly version?: string;
+  readonly skills?: readonly Skill[];
+  /** Media types it takes. When given, a message with another one is refused; when not, everything is taken. */
+  readonly inputModes?: readonly string[];
+  readonly outputModes?: readonly string[];
+  readonly provider?: Card["provider"];
+  readonly documentationUrl?: string;
+  readonly iconUrl?: string;
+  readonly extensions?: readonly Extension[];
+  /** A run that lost its process may be started again: then it runs at least once instead of at most once. */
+  readonly restartable?: boolean;
+  /** What an authenticated caller sees beside the public card. Undefined for a caller that gets none. */
+  readonly extendedCard?: (caller: Principal) => Maybe<Partial<Omit<Card, "name" | "interfaces">>>;
+  /** Agents this one calls by a short name: a URL, or a URL with protocol and credentials of its own. */
+  readonly peers?: { readonly [id: string]: string | PeerAddress };
+  /** How it calls them. */
+  readonly edges?: EdgeOptions;
+}
+
+/** An agent of ours: a function with a card and an address book. Served by `serve` or `mount`, on every protocol at once. */
+export interface Agent extends AddressBook {
+  readonly name: string;
+  readonly card: Card;
+  readonly handle: AgentFunction;
+  readonly restartable: boolean;
+  readonly acceptsEverything: boolean;
+  readonly hasExtendedCard: boolean;
+  extendedCard(caller: Principal): Maybe<Card>;
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const DEFAULT_MODES = ["text/plain", "application/json"] as const;
+
+/** Makes an agent out of a function. Nothing runs and no port is opened. */
+export function agent(options: AgentOptions): Agent {
+  if (!NAME.test(options.name)) {
+    throw new TypeError(
+      `an agent's name has letters, digits, dots, dashes and underscores, at most 64; ${JSON.stringify(options.name)} has not`,
+    );
+  }
+  const card = cardOf(options);
+  const { extendedCard } = options;
+  return {
+    name: options.name,
+    card,
+    handle: options.handle,
+    restartable: options.restartable ?? false,
+    acceptsEverything: options.inputModes === undefined,
+    hasExtendedCard: extendedCard !== undefined,
+    extendedCard(caller) {
+      const more = extendedCard?.(caller);
+      return more === undefined ? undefined : { ...card, ...more };
+    },
+    ...createAddressBook(options),
+  };
+}
+
+function cardOf(options: AgentOptions): Card {
+  const extensions = options.extensions ?? [];
+  return {
+    name: options.name,
+    description: options.description,
+    version: options.version ?? "1.0.0",
+    provider: options.provider,
+    documentationUrl: options.documentationUrl,
+    iconUrl: options.iconUrl,
+    skills: options.skills ?? [{ id: options.name, name: options.name, description: options.description, tags: ["general"] }],
+    inputModes: options.inputModes ?? DEFAULT_MODES,
+    outputModes: options.outputModes ?? DEFAULT_MODES,
+    capabilities: {
+      streaming: true,
+      push: false,
+      extended: options.extendedCard !== undefined,
+      idempotentSend: true,
+      resume: true,
+      extensions,
+    },
+    security: { schemes: {}, anyOf: [] },
+    interfaces: [],
+  };
+}

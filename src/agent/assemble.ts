@@ -1,0 +1,121 @@
+import { AgentError, type Card, type JsonObject, type Layer, type Maybe } from "../envelope/index.js";
+import { limitOpenStreams, stack } from "../policies/index.js";
+import { protocols as registered } from "../protocols/all.js";
+import { front, type HouseRoute } from "../protocols/front.js";
+import { createHost } from "../protocols/host.js";
+import type { Ids, Protocol } from "../protocols/protocol.js";
+import { type Admission, describeSecurity, type HostCheck, openAdmission } from "../security/index.js";
+import {
+  createMemoryStore,
+  createRuntime,
+  DEFAULT_TASK_LIMITS,
+  type Runtime,
+  type Store,
+  type TaskLimits,
+} from "../tasks/index.js";
+import { noTelemetry, PROMETHEUS_CONTENT_TYPE, type Telemetry } from "../telemetry/index.js";
+import type { Exchange, Request, Response } from "../transport/exchange.js";
+import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
+import { errorResponse } from "../transport/response.js";
+import type { Agent } from "./agent.js";
+import { hostHandler } from "./host-handler.js";
+import { systemIds } from "./ids.js";
+
+/** What is the same whether we listen ourselves or are mounted in another app. */
+export interface HostOptions {
+  /** Default: every registered protocol. */
+  readonly protocols?: readonly Protocol[];
+  /** Who may call. Default: everybody, as the one anonymous owner; then only loopback may be bound. */
+  readonly admission?: Admission;
+  /** The address callers use, when it is not the one in their `Host` header: behind a proxy, for example. */
+  readonly publicUrl?: string;
+  readonly store?: Store;
+  readonly limits?: Partial<Limits>;
+  readonly taskLimits?: Partial<TaskLimits>;
+  readonly telemetry?: Telemetry;
+  /** Prometheus text at `/metrics`: for loopback callers only, or for everybody who may call. Default: not served. */
+  readonly metrics?: "loopback" | "admitted";
+  /** Policies around the agents, outermost first. */
+  readonly layers?: readonly Layer[];
+  /** Each protocol's own settings, by its id. */
+  readonly settings?: { readonly [protocol: string]: JsonObject };
+  readonly house?: readonly HouseRoute[];
+  readonly ids?: Ids;
+}
+
+export interface Assembled {
+  readonly exchange: Exchange;
+  readonly limits: Limits;
+  readonly admission: Admission;
+  /** Set once the port is known. */
+  checkHost: Maybe<HostCheck>;
+  close(drainMs: number): Promise<void>;
+}
+
+/** Agents, runtime, protocols and guards as one exchange. Opens nothing. */
+export function assemble(agents: readonly Agent[], options: HostOptions): Assembled {
+  const byName = namedAgents(agents);
+  const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const taskLimits: TaskLimits = { ...DEFAULT_TASK_LIMITS, ...options.taskLimits };
+  const { ids = systemIds, telemetry = noTelemetry, admission = openAdmission() } = options;
+  const store = options.store ?? createMemoryStore({ limits: taskLimits, now: ids.now });
+  const runtime: Runtime = createRuntime({ agents: byName, store, ids, limits: taskLimits });
+  const layers = stack([telemetry.server(), limitOpenStreams(limits), ...(options.layers ?? [])]);
+  const handler = layers(hostHandler(byName, runtime.handler));
+  for (const agent of agents) agent.bindSelf(handler);
+
+  const security = describeSecurity(admission);
+  const cards: readonly Card[] = agents.map(({ card }) => ({ ...card, security }));
+  const host = createHost({
+    handler,
+    cards,
+    ids,
+    limits,
+    admit: admission,
+    publicUrl: options.publicUrl,
+    settings: options.settings,
+    extendedCard: (name, caller) => byName.get(name)?.extendedCard(caller),
+    began: (request, call) => telemetry.began(request, call),
+  });
+  const house = [...(options.house ?? []), ...metricsRoute(options, telemetry, admission)];
+  const door = front(host, options.protocols ?? registered, house);
+  const inner = telemetry.exchange(door.exchange);
+
+  const assembled: Assembled = {
+    limits,
+    admission,
+    checkHost: undefined,
+    exchange(request) {
+      const refused = assembled.checkHost?.(request);
+      return refused === undefined ? inner(request) : errorResponse(403, refused);
+    },
+    close: (drainMs) => runtime.close(drainMs),
+  };
+  return assembled;
+}
+
+function namedAgents(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
+  const byName = new Map<string, Agent>();
+  for (const agent of agents) {
+    if (byName.has(agent.name)) throw new AgentError("conflict", `two agents are called ${agent.name}`);
+    byName.set(agent.name, agent);
+  }
+  if (byName.size === 0) throw new AgentError("invalid_message", "there is no agent to serve");
+  return byName;
+}
+
+function metricsRoute({ metrics }: HostOptions, telemetry: Telemetry, admission: Admission): readonly HouseRoute[] {
+  if (metrics === undefined) return [];
+  async function exchange(request: Request): Promise<Response> {
+    try {
+      if (metrics === "admitted") await admission(request);
+      else if (!request.connection.loopback)
+        throw new AgentError("not_found", `nothing answers ${request.method} ${request.path}`);
+    } catch (thrown) {
+      const error = AgentError.from(thrown);
+      return errorResponse(error.code === "not_found" ? 404 : error.code === "forbidden" ? 403 : 401, error);
+    }
+    return { status: 200, headers: { "content-type": PROMETHEUS_CONTENT_TYPE }, body: telemetry.metricsText() };
+  }
+  return [{ route: { method: "GET", path: "/metrics" }, exchange }];
+}

@@ -1,0 +1,142 @@
+import {
+  AgentError,
+  type Call,
+  type Event,
+  type Handler,
+  isPromise,
+  type Maybe,
+  type Operation,
+  type Reply,
+} from "../envelope/index.js";
+import type { Ids } from "../protocols/protocol.js";
+import type { Link } from "../transport/exchange.js";
+import { type Candidate, pickInterface, type Shares } from "./pick-interface.js";
+
+export interface ConnectionOptions {
+  linkFor(candidate: Candidate): Link;
+  readonly candidates: readonly Candidate[];
+  readonly ids: Ids;
+  readonly random: () => number;
+  /** The layers around each client half: policies and telemetry. */
+  wrap(handler: Handler, candidate: Candidate): Handler;
+  /** The peer refused a version it was said to speak. */
+  onVersionError(candidate: Candidate): void;
+}
+
+/**
+ * One peer behind all the ways to reach it. A way that turns out not to be spoken gives way to the next one, but only
+ * where the peer cannot have acted: this is choosing a door, not trying again.
+ */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #handlers = new Map<Candidate, Handler>();
+  #candidates: readonly Candidate[];
+  /** May be changed while calls are under way; the next send follows it. */
+  shares: Shares = {};
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#candidates = options.candidates;
+  }
+
+  /** The way the next message without a hint takes. */
+  get current(): Candidate {
+    return pickInterface(this.#candidates, undefined, {}, this.#options.random);
+  }
+
+  get candidates(): readonly Candidate[] {
+    return this.#candidates;
+  }
+
+  readonly handle: Handler = (operation, call) => {
+    const hint = operation.kind === "send" ? operation.envelope.meta.protocolHint : undefined;
+    let chosen: Candidate;
+    try {
+      chosen = pickInterface(this.#candidates, hint, this.shares, this.#options.random);
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+    const reply = this.#handlerOf(chosen)(operation, call);
+    if (this.#candidates.length === 1 || (hint !== undefined && hint !== "")) return reply;
+    return isPromise(reply)
+      ? this.#one(reply, chosen, operation, call)
+      : new FirstOrElse(reply, (error) => this.#elsewhere(error, chosen, operation, call));
+  };
+
+  async #one(reply: Promise<Event>, chosen: Candidate, operation: Operation, call: Call): Promise<Event> {
+    try {
+      return await reply;
+    } catch (thrown) {
+      const next = this.#elsewhere(thrown, chosen, operation, call);
+      if (next === undefined || !isPromise(next)) throw thrown;
+      return await next;
+    }
+  }
+
+  /** The same operation by another way, when the peer certainly did nothing; else undefined. */
+  #elsewhere(thrown: unknown, failed: Candidate, operation: Operation, call: Call): Maybe<Reply> {
+    const error = AgentError.from(thrown);
+    if (!isNotSpoken(error)) return undefined;
+    if (error.code === "unsupported_version") this.#options.onVersionError(failed);
+    const others = this.#candidates.filter((candidate) => candidate !== failed);
+    const [next] = others;
+    if (next === undefined) return undefined;
+    // A method that one version lacks says nothing about the address; anything else moves it to the end.
+    if (error.code !== "unsupported_method") this.#candidates = [...others, failed];
+    return this.#handlerOf(next)(operation, call);
+  }
+
+  #handlerOf(candidate: Candidate): Handler {
+    let handler = this.#handlers.get(candidate);
+    if (handler === undefined) {
+      const { linkFor, ids, wrap } = this.#options;
+      handler = wrap(candidate.protocol.connect(linkFor(candidate), candidate.peer, ids), candidate);
+      this.#handlers.set(candidate, handler);
+    }
+    return handler;
+  }
+}
+
+/** The peer did not understand the way it was spoken to, or was never reached: in both cases it did nothing. */
+function isNotSpoken({ code, facts }: AgentError): boolean {
+  if (code === "unsupported_version" || code === "unsupported_method") return true;
+  return (code === "unavailable" && facts.sent === "no") || (code === "not_found" && facts.status === 404);
+}
+
+/** A stream that may be replaced by another one as long as nothing of it was delivered. */
+class FirstOrElse implements AsyncIterableIterator<Event> {
+  #source: AsyncIterator<Event>;
+  #begun = false;
+  readonly #orElse: (thrown: unknown) => Maybe<Reply>;
+
+  constructor(source: AsyncIterable<Event>, orElse: (thrown: unknown) => Maybe<Reply>) {
+    this.#source = source[Symbol.asyncIterator]();
+    this.#orElse = orElse;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Event>> {
+    if (this.#begun) return this.#source.next();
+    this.#begun = true;
+    return this.#first();
+  }
+
+  async #first(): Promise<IteratorResult<Event>> {
+    try {
+      return await this.#source.next();
+    } catch (thrown) {
+      const other = this.#orElse(thrown);
+      if (other === undefined || isPromise(other)) throw thrown;
+      this.#source = other[Symbol.asyncIterator]();
+      return this.#source.next();
+    }
+  }
+
+  async return(): Promise<IteratorResult<Event>> {
+    await this.#source.return?.();
+    return { done: true, value: undefined };
+  }
+}

@@ -1,0 +1,60 @@
+import {
+  AgentError,
+  type Call,
+  type Event,
+  type Handler,
+  type Operation,
+  type OperationOf,
+  type Reply,
+} from "../envelope/index.js";
+import type { Agent } from "./agent.js";
+
+/** The host's own answers around the task runtime: cards, pings, and content an agent says it does not take. */
+export function hostHandler(agents: ReadonlyMap<string, Agent>, runtime: Handler): Handler {
+  return function answerAtHost(operation: Operation, call: Call): Reply {
+    switch (operation.kind) {
+      case "send": {
+        const refused = refusedContent(agents.get(call.agent), operation);
+        return refused === undefined ? runtime(operation, call) : Promise.reject(refused);
+      }
+      case "card":
+        return cardEvent(agents.get(call.agent), operation, call);
+      case "ping":
+      case "session.close":
+        return Promise.resolve({ kind: "done" });
+      default:
+        return runtime(operation, call);
+    }
+  };
+}
+
+/** Only a part that says what it is can be refused, and only by an agent that said what it takes. */
+function refusedContent(agent: Agent | undefined, { envelope }: OperationOf<"send">): AgentError | undefined {
+  if (agent === undefined || agent.acceptsEverything) return undefined;
+  for (const [index, { mediaType }] of envelope.content.entries()) {
+    if (mediaType === undefined || agent.card.inputModes.some((mode) => covers(mode, mediaType))) continue;
+    const field = `message.parts[${index}].mediaType`;
+    return new AgentError("unsupported_content", `${field}: ${mediaType} is not taken; ${agent.card.inputModes.join(", ")} are`, {
+      field,
+    });
+  }
+  return undefined;
+}
+
+function covers(mode: string, mediaType: string): boolean {
+  const type = (mediaType.split(";", 1)[0] ?? "").trim().toLowerCase();
+  return (
+    mode === "*/*" || mode.toLowerCase() === type || (mode.endsWith("/*") && type.startsWith(mode.slice(0, -1).toLowerCase()))
+  );
+}
+
+async function cardEvent(agent: Agent | undefined, { extended }: OperationOf<"card">, call: Call): Promise<Event> {
+  if (agent === undefined) throw new AgentError("not_found", "there is no such agent");
+  if (!extended) return { kind: "card", card: agent.card };
+  if (!agent.hasExtendedCard) throw new AgentError("unsupported", "this agent has no extended card");
+  if (call.caller.scheme === "anonymous")
+    throw new AgentError("unauthenticated", "the extended card is for authenticated callers");
+  const card = agent.extendedCard(call.caller);
+  if (card === undefined) throw new AgentError("card_not_configured", "there is no extended card for this caller");
+  return { kind: "card", card };
+}

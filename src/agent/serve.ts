@@ -1,0 +1,45 @@
+import { assertMayBind, createHostCheck } from "../security/index.js";
+import { listen } from "../transport/node/index.js";
+import type { Agent } from "./agent.js";
+import { assemble, type HostOptions } from "./assemble.js";
+
+export interface ServeOptions extends HostOptions {
+  /** Default: any free port. */
+  readonly port?: number;
+  /** Default: 127.0.0.1. Another address needs `admission`, or `openToEverybody`. */
+  readonly host?: string;
+  /** Said in words: whoever reaches this address may use the agent. */
+  readonly openToEverybody?: boolean;
+  /** Further names this server is reached by, `name` or `name:port`. */
+  readonly names?: readonly string[];
+  /** Origins whose web pages may call it. Default: none. */
+  readonly allowedOrigins?: readonly string[];
+  /** Hears what went wrong inside; callers are told no more than that something did. */
+  readonly onError?: (thrown: unknown) => void;
+}
+
+export interface Server {
+  readonly url: string;
+  readonly port: number;
+  /** Accepts nothing new, lets calls under way end, then stops what is left. */
+  close(): Promise<void>;
+}
+
+/** Serves one agent or several on one port, in every protocol at once. */
+export async function serve(agents: Agent | readonly Agent[], options: ServeOptions = {}): Promise<Server> {
+  const host = options.host ?? "127.0.0.1";
+  assertMayBind({ host, admission: options.admission, open: options.openToEverybody });
+  const list: readonly Agent[] = Array.isArray(agents) ? agents : [agents as Agent];
+  const assembled = assemble(list, options);
+  const { limits } = assembled;
+  const listening = await listen(assembled.exchange, { port: options.port ?? 0, host, limits, onError: options.onError });
+  const { names, publicUrl, allowedOrigins } = options;
+  assembled.checkHost = createHostCheck({ port: listening.port, boundHost: host, names, publicUrl, allowedOrigins });
+  return {
+    url: options.publicUrl ?? listening.url,
+    port: listening.port,
+    async close() {
+      await Promise.all([listening.close(), assembled.close(limits.drainMs)]);
+    },
+  };
+}

@@ -1,0 +1,18 @@
+/** Large parts beside the message: kept, served by link, fetched when read. */
+export { openDiskArtifacts } from "./disk-store.js";
+export { DEFAULT_FETCH_LIMITS, type FetchLimits, type FetchOptions, fetchPart } from "./incoming.js";
+export { ARTIFACT_PATH, type ArtifactLinks, createArtifactLinks, type Grant, type LinkOptions } from "./links.js";
+export { createMemoryArtifacts } from "./memory-store.js";
+export { type Moved, type MoveOptions, moveLargeParts } from "./outgoing.js";
+export { ARTIFACT_MEMBER } from "./reference.js";
+export { type ArtifactDoor, artifactExchange } from "./serve.js";
+export {
+  type ArtifactContent,
+  type ArtifactFacts,
+  type ArtifactInfo,
+  type ArtifactLimits,
+  type ArtifactStore,
+  type ByteRange,
+  DEFAULT_ARTIFACT_LIMITS,
+  type StoreOptions,
+} from "./store.js";

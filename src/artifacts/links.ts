@@ -1,0 +1,81 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { AgentError, type Maybe } from "../envelope/index.js";
+import { type ArtifactInfo, isArtifactId } from "./store.js";
+
+/** Where artifacts are served, below the base address of the host. */
+export const ARTIFACT_PATH = "/artifacts/";
+
+export interface LinkOptions {
+  /** One per host, at least 32 bytes; links die with it. */
+  readonly secret: Uint8Array;
+  /** Scheme, host and base path, without a trailing slash. Asked for each link, because the port may not be known yet. */
+  baseUrl(): string;
+  now(): number;
+  /** The life of a link; never longer than the artifact's. */
+  readonly linkMs?: Maybe<number>;
+}
+
+/** A link that passed: who it was made for is only compared, never read. */
+export interface Grant {
+  isFor(owner: string): boolean;
+}
+
+export interface ArtifactLinks {
+  make(info: ArtifactInfo): string;
+  /** Throws `expired` for a link of ours whose time is over, and `not_found` for everything else. */
+  check(id: string, query: string): Grant;
+}
+
+const SECRET_BYTES = 32;
+const DEFAULT_LINK_MS = 60 * 60 * 1000;
+const MAX_QUERY_CHARS = 512;
+
+/**
+ * Links `…/artifacts/{id}?expires=…&owner=…&sig=…`, signed with HMAC-SHA-256. `owner` is a keyed digest: the peer that is
+ * given a link does not learn who it belongs to.
+ */
+export function createArtifactLinks(options: LinkOptions): ArtifactLinks {
+  if (options.secret.length < SECRET_BYTES)
+    throw new AgentError("invalid_message", `the secret for artifact links must have at least ${SECRET_BYTES} bytes`);
+  // The first word keeps the two uses of the secret apart.
+  const mac = (use: "link" | "owner", ...fields: readonly string[]): Buffer =>
+    createHmac("sha256", options.secret)
+      .update(`koine artifact ${use} 1\n${fields.join("\n")}`)
+      .digest();
+  const ownerTag = (owner: string): string => mac("owner", owner).toString("base64url");
+
+  return {
+    make(info) {
+      const expires = String(Math.min(info.expiresAt, options.now() + (options.linkMs ?? DEFAULT_LINK_MS)));
+      const owner = ownerTag(info.owner);
+      const sig = mac("link", info.id, expires, owner).toString("base64url");
+      return `${options.baseUrl()}${ARTIFACT_PATH}${info.id}?expires=${expires}&owner=${owner}&sig=${sig}`;
+    },
+    check(id, query) {
+      const { expires, owner, sig } = readQuery(query);
+      if (!isArtifactId(id) || !sameBytes(Buffer.from(sig, "base64url"), mac("link", id, expires, owner))) throw notFound();
+      if (!(options.now() < Number(expires))) throw new AgentError("expired", "the link to this artifact has expired");
+      return { isFor: (candidate) => sameBytes(Buffer.from(owner), Buffer.from(ownerTag(candidate))) };
+    },
+  };
+}
+
+/** One answer for a forged, foreign and missing artifact. */
+export function notFound(): AgentError {
+  return new AgentError("not_found", "there is no such artifact");
+}
+
+function readQuery(query: string): { readonly expires: string; readonly owner: string; readonly sig: string } {
+  const found = new Map<string, string>();
+  if (query.length <= MAX_QUERY_CHARS) {
+    for (const pair of query.split("&")) {
+      const equals = pair.indexOf("=");
+      found.set(pair.slice(0, equals), pair.slice(equals + 1));
+    }
+  }
+  return { expires: found.get("expires") ?? "", owner: found.get("owner") ?? "", sig: found.get("sig") ?? "" };
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
+}

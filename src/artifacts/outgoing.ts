@@ -1,0 +1,88 @@
+import { AgentError, type Maybe, type Part, partBytes } from "../envelope/index.js";
+import type { ArtifactLinks } from "./links.js";
+import { writeReference } from "./reference.js";
+import type { ArtifactInfo, ArtifactStore } from "./store.js";
+
+export interface MoveOptions {
+  /** Content of this many bytes or more does not travel inline. */
+  readonly inlineBytes: number;
+  /** Whose artifacts they become: the principal the message is for. */
+  readonly owner: string;
+  /** Without a store, large content is refused. */
+  readonly artifacts?: Maybe<{ readonly store: ArtifactStore; readonly links: ArtifactLinks }>;
+}
+
+export interface Moved {
+  readonly content: readonly Part[];
+  /** The new addresses, for `artifactRefs`. */
+  readonly refs: readonly string[];
+}
+
+/** What a link takes in place of the part. */
+const LINK_BYTES = 512;
+const encoder = new TextEncoder();
+
+/** Moves the largest parts to the store until the rest may travel inline; small content is handed back as it is. */
+export async function moveLargeParts(content: readonly Part[], options: MoveOptions): Promise<Moved> {
+  const chosen = chooseLargest(content, options.inlineBytes);
+  if (chosen.size === 0) return { content, refs: [] };
+  const { artifacts, owner } = options;
+  if (artifacts === undefined)
+    throw new AgentError(
+      "too_large",
+      `content of ${options.inlineBytes} bytes or more needs an artifact store, and none is configured`,
+      {
+        field: "content",
+      },
+    );
+  const stored: ArtifactInfo[] = [];
+  const refs: string[] = [];
+  const moved: Part[] = [];
+  try {
+    for (const part of content) {
+      if (part.kind === "url" || !chosen.has(part)) {
+        moved.push(part);
+        continue;
+      }
+      const mediaType = part.mediaType ?? MEDIA_TYPES[part.kind];
+      const info = await artifacts.store.put(bytesOfPart(part), { owner, mediaType, name: part.name });
+      stored.push(info);
+      const url = artifacts.links.make(info);
+      refs.push(url);
+      moved.push(writeReference(part, url, { kind: part.kind, bytes: info.bytes, sha256: info.sha256 }));
+    }
+  } catch (thrown) {
+    // Nobody will ever hold their links.
+    for (const { id } of stored) await artifacts.store.delete(id);
+    throw thrown;
+  }
+  return { content: moved, refs };
+}
+
+/** How a part without a media type is served. The part itself stays without one. */
+const MEDIA_TYPES = { text: "text/plain; charset=utf-8", data: "application/json", raw: "application/octet-stream" } as const;
+
+function chooseLargest(content: readonly Part[], inlineBytes: number): ReadonlySet<Part> {
+  const sizes = content.map((part) => ({ part, bytes: partBytes(part) }));
+  let total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
+  const chosen = new Set<Part>();
+  for (const { part, bytes } of sizes.filter(({ part }) => part.kind !== "url").sort((a, b) => b.bytes - a.bytes)) {
+    if (total < inlineBytes) break;
+    chosen.add(part);
+    total -= Math.max(0, bytes - LINK_BYTES);
+  }
+  return chosen;
+}
+
+function bytesOfPart(part: Exclude<Part, { readonly kind: "url" }>): Uint8Array {
+  switch (part.kind) {
+    case "text":
+      return encoder.encode(part.text);
+    case "data":
+      return encoder.encode(JSON.stringify(part.data));
+    case "raw":
+      return part.bytes;
+    default:
+      return part satisfies never;
+  }
+}

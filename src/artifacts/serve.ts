@@ -1,0 +1,121 @@
+import { AgentError, ANONYMOUS, type Maybe, type Principal } from "../envelope/index.js";
+import { isFresh } from "../transport/etag.js";
+import type { Exchange, Headers, Request, Response } from "../transport/exchange.js";
+import { errorResponse } from "../transport/response.js";
+import { readRange } from "./byte-range.js";
+import { ARTIFACT_PATH, type ArtifactLinks, notFound } from "./links.js";
+import type { ArtifactInfo, ArtifactStore, ByteRange } from "./store.js";
+
+export interface ArtifactDoor {
+  readonly store: ArtifactStore;
+  readonly links: ArtifactLinks;
+  admit(request: Request): Principal | Promise<Principal>;
+}
+
+const STATUS: { readonly [code: string]: number } = {
+  not_found: 404,
+  expired: 410,
+  unauthenticated: 401,
+  forbidden: 403,
+  overloaded: 503,
+};
+
+/**
+ * Answers `GET` and `HEAD` on `/artifacts/{id}`. The link is the permission: who holds it may read without credentials.
+ * Credentials can only take away: a caller known to be somebody else than the owner is refused, and wrong ones are wrong.
+ */
+export function artifactExchange(door: ArtifactDoor): Exchange {
+  return async (request) => {
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return errorResponse(405, new AgentError("unsupported_method", "artifacts can only be read"), { allow: "GET, HEAD" });
+    try {
+      return answer(request, await permitted(request, door), door.store);
+    } catch (thrown) {
+      const error = AgentError.from(thrown);
+      return errorResponse(STATUS[error.code] ?? 500, error, { "cache-control": "no-store" });
+    }
+  };
+}
+
+async function permitted(request: Request, { store, links, admit }: ArtifactDoor): Promise<ArtifactInfo> {
+  const id = request.path.slice(request.path.lastIndexOf(ARTIFACT_PATH) + ARTIFACT_PATH.length);
+  const grant = links.check(id, request.query);
+  const caller = await callerOf(request, admit);
+  const info = await store.find(id);
+  if (info === undefined || !grant.isFor(info.owner)) throw notFound();
+  if (caller.scheme !== "anonymous" && caller.owner !== info.owner) throw notFound();
+  return info;
+}
+
+async function callerOf(request: Request, admit: ArtifactDoor["admit"]): Promise<Principal> {
+  try {
+    return await admit(request);
+  } catch (thrown) {
+    const error = AgentError.from(thrown);
+    if (error.code === "unauthenticated" && request.headers["authorization"] === undefined) return ANONYMOUS;
+    throw error;
+  }
+}
+
+function answer(request: Request, info: ArtifactInfo, store: ArtifactStore): Response {
+  const etag = `"${info.sha256}"`;
+  const headers = describe(info, etag);
+  if (isFresh(request.headers["if-none-match"], etag)) return { status: 304, headers, body: undefined };
+  const range = rangeOf(request, info.bytes, etag);
+  if (range === "unsatisfiable")
+    return {
+      status: 416,
+      headers: { ...headers, "content-range": `bytes */${info.bytes}`, "content-length": "0" },
+      body: undefined,
+    };
+  const { start, end } = range === "whole" ? { start: 0, end: info.bytes } : range;
+  const sent: Headers = {
+    ...headers,
+    "content-length": String(end - start),
+    ...(range === "whole"
+      ? { "content-digest": digestOf(info) }
+      : { "content-range": `bytes ${start}-${end - 1}/${info.bytes}` }),
+  };
+  const body = request.method === "HEAD" || start === end ? undefined : store.read(info, { start, end });
+  return { status: range === "whole" ? 200 : 206, headers: sent, body };
+}
+
+/** RFC 9110 §13.1.5: a range of another version is no use, so the whole is sent. Ranges are for `GET` (§14.2). */
+function rangeOf({ method, headers }: Request, size: number, etag: string): ByteRange | "whole" | "unsatisfiable" {
+  const condition = headers["if-range"];
+  if (method !== "GET" || (condition !== undefined && condition !== etag)) return "whole";
+  return readRange(headers["range"], size);
+}
+
+/** Somebody else's bytes under our name: never run, never guessed at, never kept by a cache in between. */
+function describe(info: ArtifactInfo, etag: string): { readonly [name: string]: string } {
+  return {
+    "content-type": safeMediaType(info.mediaType),
+    "content-disposition": disposition(info.name),
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; sandbox",
+    "cache-control": "private, no-store",
+    "accept-ranges": "bytes",
+    etag,
+    "repr-digest": digestOf(info), // RFC 9530 §3: of the whole, also in an answer that holds a range
+  };
+}
+
+function digestOf({ sha256 }: ArtifactInfo): string {
+  return `sha-256=:${Buffer.from(sha256, "hex").toString("base64")}:`;
+}
+
+function safeMediaType(mediaType: Maybe<string>): string {
+  return mediaType !== undefined && /^[\w.+-]{1,100}\/[\w.+-]{1,100}(;[\x20-\x7e]{0,200})?$/.test(mediaType)
+    ? mediaType
+    : "application/octet-stream";
+}
+
+/** RFC 6266 with the UTF-8 form of RFC 8187: nothing in a name can end the header or the quotes. */
+function disposition(name: Maybe<string>): string {
+  if (name === undefined || name === "") return "attachment";
+  const short = name.slice(0, 200).replaceAll(/[\ud800-\udfff]/gu, "_"); // half of a pair cannot be escaped
+  const ascii = short.replaceAll(/[^\w. -]/g, "_");
+  const escaped = encodeURIComponent(short).replaceAll(/['()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${escaped}`;
+}

@@ -1,0 +1,34 @@
+import { type Content, partsOf } from "./content.js";
+import type { Context, Envelope } from "./envelope.js";
+import type { Maybe, Metadata } from "./json.js";
+
+export interface EnvelopeStart {
+  readonly content: Content;
+  readonly src: string;
+  readonly dst: string;
+  readonly context: Context;
+  readonly intent?: Maybe<string>;
+  readonly protocolHint?: Maybe<string>;
+  readonly metadata?: Maybe<Metadata>;
+  readonly extensions?: Maybe<readonly string[]>;
+}
+
+/** A new message from us. Identity and time are given, never taken from the air. */
+export function newEnvelope(start: EnvelopeStart, ids: { now(): number; newId(): string }): Envelope {
+  return {
+    id: ids.newId(),
+    ts: ids.now() / 1000,
+    src: start.src,
+    dst: start.dst,
+    intent: start.intent ?? "",
+    role: "user",
+    content: partsOf(start.content),
+    context: start.context,
+    meta: { protocolHint: start.protocolHint, retryCount: undefined },
+    references: undefined,
+    extensions: start.extensions,
+    metadata: start.metadata,
+    proofs: undefined,
+    extra: undefined,
+  };
+}

@@ -1,0 +1,106 @@
+import {
+  AgentError,
+  type Call,
+  type Event,
+  type Handler,
+  isPromise,
+  type Layer,
+  type Operation,
+  type Reply,
+} from "../envelope/index.js";
+import { type IterationWatch, watchIterable } from "./watch-iterable.js";
+
+/** A promise of one event, or a stream of many. */
+export type Shape = "one" | "many";
+
+/** How a reply came to its end. `stopped`: the reader left a stream early. */
+export type Outcome =
+  | { readonly kind: "ended"; readonly shape: Shape; readonly last: Event | undefined }
+  | { readonly kind: "stopped"; readonly shape: Shape; readonly last: Event | undefined }
+  | { readonly kind: "failed"; readonly shape: Shape; readonly error: AgentError };
+
+/** What a layer does around a call, said once for both shapes of reply. */
+export interface Around<S> {
+  /** The state of this call; undefined lets the call pass untouched. What it throws refuses the call. */
+  begin(operation: Operation, call: Call): S | undefined;
+  /** The call as the handler below sees it. */
+  under?(state: S, call: Call): Call;
+  /** Runs the handler below, and each pull of its stream; for layers that need a surrounding context. */
+  within?<T>(state: S, run: () => T): T;
+  /** Each event before the reader gets it. What it throws becomes the failure of the reply, and the source is stopped. */
+  event?(state: S, event: Event, shape: Shape): void;
+  /** Exactly once per call that began. What it throws after a good end becomes the failure of the reply. */
+  end(state: S, outcome: Outcome): void;
+}
+
+/** A layer made of what happens before and after; replies keep their shape. */
+export function around<S>(watch: Around<S>): Layer {
+  return (next) => (operation, call) => {
+    let state: S | undefined;
+    try {
+      state = watch.begin(operation, call);
+      if (state === undefined) return next(operation, call);
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+    let reply: Reply;
+    try {
+      reply = callBelow(watch, state, next, operation, call);
+    } catch (thrown) {
+      return failed(watch, state, thrown);
+    }
+    return isPromise(reply) ? watchOne(watch, state, reply) : watchMany(watch, state, reply);
+  };
+}
+
+// biome-ignore lint/complexity/useMaxParams: on the path of every call; an options object would be allocated per request
+function callBelow<S>(watch: Around<S>, state: S, next: Handler, operation: Operation, call: Call): Reply {
+  const below = watch.under === undefined ? call : watch.under(state, call);
+  return watch.within === undefined ? next(operation, below) : watch.within(state, () => next(operation, below));
+}
+
+/** A handler that throws instead of answering fails like one that rejects. */
+function failed<S>(watch: Around<S>, state: S, thrown: unknown): Promise<never> {
+  try {
+    watch.end(state, { kind: "failed", shape: "one", error: AgentError.from(thrown) });
+  } catch (thrownByEnd) {
+    return Promise.reject(thrownByEnd);
+  }
+  return Promise.reject(thrown);
+}
+
+function watchOne<S>(watch: Around<S>, state: S, reply: Promise<Event>): Promise<Event> {
+  return reply.then(
+    (event) => {
+      try {
+        watch.event?.(state, event, "one");
+      } catch (thrown) {
+        watch.end(state, { kind: "failed", shape: "one", error: AgentError.from(thrown) });
+        throw thrown;
+      }
+      watch.end(state, { kind: "ended", shape: "one", last: event });
+      return event;
+    },
+    (thrown: unknown) => {
+      watch.end(state, { kind: "failed", shape: "one", error: AgentError.from(thrown) });
+      throw thrown;
+    },
+  );
+}
+
+function watchMany<S>(watch: Around<S>, state: S, reply: AsyncIterable<Event>): AsyncIterable<Event> {
+  let last: Event | undefined;
+  const stream: IterationWatch<Event> = {
+    item(event) {
+      watch.event?.(state, event, "many");
+      last = event;
+    },
+    end(how, thrown) {
+      if (how === "failed") watch.end(state, { kind: how, shape: "many", error: AgentError.from(thrown) });
+      else watch.end(state, { kind: how, shape: "many", last });
+    },
+  };
+  const { within } = watch;
+  if (within !== undefined) stream.within = (run) => within.call(watch, state, run) as ReturnType<typeof run>; // `call` forgets the type parameter
+  return watchIterable(reply, stream);
+}

@@ -1,0 +1,46 @@
+import { AgentError, ANSWERS, type Event, type EventKind, isClosing, type Layer, type Operation } from "../envelope/index.js";
+import { around } from "./around.js";
+
+interface Checked {
+  readonly operation: Operation;
+  readonly allowed: readonly EventKind[];
+  seen: boolean;
+  closed: boolean;
+}
+
+/**
+ * For every client half: an answer of a kind that does not belong to the operation is the peer's fault, and a stream
+ * that ends before its answer is complete was cut, never finished.
+ */
+export function checkAnswers(): Layer {
+  return around<Checked>({
+    begin: (operation) => ({ operation, allowed: ANSWERS[operation.kind], seen: false, closed: false }),
+    event(checked, event) {
+      if (!checked.allowed.includes(event.kind))
+        throw new AgentError("bad_peer", `the peer answered ${checked.operation.kind} with ${event.kind}`, { sent: "maybe" });
+      checked.seen = true;
+      checked.closed = closedAfter(checked.closed, event);
+    },
+    end(checked, outcome) {
+      if (outcome.kind !== "ended" || outcome.shape === "one" || isComplete(checked)) return;
+      throw new AgentError("interrupted", "the stream ended before the answer was complete", { sent: "maybe" });
+    },
+  });
+}
+
+/** An artifact says nothing about the state: what waited for the caller before it still does. */
+function closedAfter(closedBefore: boolean, event: Event): boolean {
+  return event.kind === "artifact" ? closedBefore : isClosing(event);
+}
+
+function isComplete({ operation, seen, closed }: Checked): boolean {
+  switch (operation.kind) {
+    case "send":
+      return operation.delivery === "accepted" ? seen : closed;
+    case "task.subscribe":
+      // Without following, the log may end anywhere, and may be empty after the cursor.
+      return operation.follow ? closed : true;
+    default:
+      return seen;
+  }
+}

@@ -1,0 +1,38 @@
+import { AgentError, type Layer } from "../envelope/index.js";
+import { around } from "./around.js";
+
+export interface OpenStreamLimits {
+  readonly openStreamsPerOwner: number;
+}
+
+/** At most so many open streams for one owner, so that one caller cannot take all places. */
+export function limitOpenStreams({ openStreamsPerOwner }: OpenStreamLimits): Layer {
+  const open = new Map<string, number>();
+  const counted = around<string>({
+    begin(_operation, call) {
+      open.set(call.caller.owner, (open.get(call.caller.owner) ?? 0) + 1);
+      return call.caller.owner;
+    },
+    end(owner) {
+      const left = (open.get(owner) ?? 1) - 1;
+      if (left === 0) open.delete(owner);
+      else open.set(owner, left);
+    },
+  });
+  return (next) => {
+    const counting = counted(next);
+    return function limited(operation, call) {
+      const streams = operation.kind === "task.subscribe" || (operation.kind === "send" && operation.delivery === "stream");
+      if (!streams) return next(operation, call);
+      if ((open.get(call.caller.owner) ?? 0) >= openStreamsPerOwner) {
+        return Promise.reject(
+          new AgentError("overloaded", `at most ${openStreamsPerOwner} streams are open for one caller`, {
+            retryAfterMs: 1_000,
+            head: { "retry-after": "1" },
+          }),
+        );
+      }
+      return counting(operation, call);
+    };
+  };
+}

@@ -1,0 +1,121 @@
+import { AgentError, type Call, type Event, type Handler, type Operation, type OperationOf } from "../../envelope/index.js";
+import { isEventStream } from "../../transport/body.js";
+import { isStream, type Link } from "../../transport/exchange.js";
+import { blame } from "../../transport/fields.js";
+import { DEFAULT_LIMITS } from "../../transport/limits.js";
+import type { Ids, Peer } from "../protocol.js";
+import type { ClientBinding, Outgoing } from "./client-binding.js";
+import { jsonRpcBinding } from "./client-json-rpc.js";
+import { restBinding } from "./client-rest.js";
+import { dialectFor } from "./codec.js";
+import type { DecodeFacts, Dialect } from "./dialect.js";
+import { fetchCard } from "./fetch-card.js";
+import { PeerEvents, type Source } from "./peer-events.js";
+
+/** The client half: operations to requests, answers to events. One request per operation, and never a second try. */
+export function connect(link: Link, peer: Peer, ids: Ids): Handler {
+  const binding = bindingFor(peer);
+  const dialect = dialectFor(peer.version, binding.name);
+  const wire: Wire = { link, peer, ids, binding, dialect };
+  return function callPeer(operation, call) {
+    switch (operation.kind) {
+      case "ping":
+        return ping(wire, call);
+      case "card":
+        return operation.extended ? unary(wire, operation, call) : card(wire, call);
+      case "task.subscribe":
+        return operation.follow ? stream(wire, operation, call) : unfollowed();
+      case "send":
+        return operation.delivery === "stream" ? stream(wire, operation, call) : unary(wire, operation, call);
+      default:
+        return unary(wire, operation, call);
+    }
+  };
+}
+
+function bindingFor(peer: Peer): ClientBinding {
+  if (peer.binding === "JSONRPC") return jsonRpcBinding;
+  if (peer.binding === "HTTP+JSON") return restBinding;
+  throw new AgentError("unsupported", `the binding ${peer.binding} is not spoken here`, { sent: "no" });
+}
+
+interface Wire {
+  readonly link: Link;
+  readonly peer: Peer;
+  readonly ids: Ids;
+  readonly binding: ClientBinding;
+  readonly dialect: Dialect;
+}
+
+async function unary(wire: Wire, operation: Operation, call: Call): Promise<Event> {
+  const outgoing = encode(wire, operation, call, false);
+  const response = await wire.link.exchange(wire.binding.write(outgoing));
+  const result = wire.binding.readResult(response, outgoing);
+  return decoded(() => wire.dialect.decodeResult(operation, result, factsFor(wire, call)));
+}
+
+function stream(wire: Wire, operation: OperationOf<"send"> | OperationOf<"task.subscribe">, call: Call): AsyncIterable<Event> {
+  const outgoing = encode(wire, operation, call, true);
+  const facts = factsFor(wire, call);
+  return new PeerEvents({
+    async open(): Promise<Source> {
+      const response = await wire.link.exchange(wire.binding.write(outgoing));
+      if (isStream(response.body) && isEventStream(response.headers["content-type"]))
+        return { chunks: response.body[Symbol.asyncIterator]() };
+      return { single: wire.binding.readResult(response, outgoing) };
+    },
+    read: (data) => wire.binding.readItem(data, outgoing),
+    decode: (item) => decoded(() => wire.dialect.decodeStreamItem(item, facts)),
+  });
+}
+
+/** The log of a finished task: no binding of this protocol can read it without following. */
+async function unfollowed(): Promise<Event> {
+  throw new AgentError("unsupported_method", "this protocol cannot read a task's log without following it", { sent: "no" });
+}
+
+function encode(wire: Wire, operation: Operation, call: Call, streaming: boolean): Outgoing {
+  const lose = call.lose.bind(call);
+  const encoded = wire.dialect.encodeRequest(operation, wire.peer.tenant, lose);
+  if (encoded === undefined) {
+    throw new AgentError("unsupported_method", `A2A ${wire.dialect.version} has no ${operation.kind} over ${wire.binding.name}`, {
+      sent: "no",
+    });
+  }
+  return { peer: wire.peer, operation, call, streaming, name: encoded.name, params: encoded.params, id: wire.ids.newId() };
+}
+
+function factsFor({ peer, ids }: Wire, call: Call): DecodeFacts {
+  return {
+    now: ids.now(),
+    src: peer.card.name,
+    dst: call.caller.id,
+    partsPerMessage: DEFAULT_LIMITS.partsPerMessage,
+    lose: (loss) => call.lose(loss),
+  };
+}
+
+function decoded(decode: () => Event): Event {
+  try {
+    return decode();
+  } catch (thrown) {
+    throw blame(thrown, "bad_peer");
+  }
+}
+
+/** A real round trip in this peer's own grammar: the answer "no such task" proves that it is understood. */
+async function ping(wire: Wire, call: Call): Promise<Event> {
+  try {
+    await unary(wire, { kind: "task.get", taskId: `koine-ping-${wire.ids.newId()}` }, call);
+  } catch (thrown) {
+    const error = AgentError.from(thrown);
+    if (error.code !== "task_not_found") throw error;
+  }
+  return { kind: "done" };
+}
+
+async function card({ link, peer }: Wire, call: Call): Promise<Event> {
+  const found = await fetchCard(link, peer.url, call, undefined);
+  if (found?.kind !== "card") throw new AgentError("not_found", `no agent card was found for ${peer.url}`);
+  return { kind: "card", card: found.card };
+}

@@ -1,0 +1,10 @@
+import { v03 } from "./codec-0.3.js";
+import { v03Proto } from "./codec-0.3-proto.js";
+import { v1 } from "./codec-1.0.js";
+import type { Dialect } from "./dialect.js";
+
+/** The dialect of a version (a patch number does not matter, A2A 1.0 §3.6) in a binding. */
+export function dialectFor(version: string, binding: "JSONRPC" | "HTTP+JSON"): Dialect {
+  if (!version.startsWith("0.")) return v1;
+  return binding === "JSONRPC" ? v03 : v03Proto;
+}

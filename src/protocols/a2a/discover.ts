@@ -1,0 +1,144 @@
+import type { Call, Card, Interface, Maybe } from "../../envelope/index.js";
+import type { Link } from "../../transport/exchange.js";
+import type { Finding, Ids, Peer } from "../protocol.js";
+import { fetchCard } from "./fetch-card.js";
+import { probe } from "./probe.js";
+
+const VERSIONS = ["1.0", "0.3"] as const;
+const BINDINGS = ["JSONRPC", "HTTP+JSON"] as const;
+
+/**
+ * Finds out whether an address speaks A2A, in which version and binding. The card says where to look; a probe says whether
+ * it is true, because cards lie. Without a card the address itself is probed.
+ */
+export async function discover(link: Link, url: string, call: Call, known?: Finding): Promise<Maybe<Finding>> {
+  const found = await fetchCard(link, url, call, known?.etag);
+  if (found?.kind === "unchanged" && known !== undefined) {
+    return {
+      ...known,
+      evidence: [
+        ...known.evidence.filter((line) => !line.endsWith("has not changed")),
+        `the card at ${found.url} has not changed`,
+      ],
+    };
+  }
+  const ids = probeIds();
+  if (found?.kind === "card") {
+    const evidence = [`agent card at ${found.url} (${found.card.name})`];
+    return proveCard(link, found.card, { url, evidence, etag: found.etag, ids, call });
+  }
+  const evidence = found?.kind === "refused" ? [`something answers at ${found.url}, but gives no card: ${found.because}`] : [];
+  return proveBare(link, url, { evidence, ids, call });
+}
+
+interface Search {
+  readonly url: string;
+  readonly evidence: string[];
+  readonly etag: string | undefined;
+  readonly ids: Ids;
+  readonly call: Call;
+}
+
+async function proveCard(link: Link, card: Card, { url, evidence, etag, ids, call }: Search): Promise<Maybe<Finding>> {
+  const claimed = spoken(card, url);
+  const doubted: Peer[] = [];
+  for (const [index, peer] of claimed.entries()) {
+    const result = await probe(link, peer, ids, call);
+    if (result.speaks === false) {
+      evidence.push(`the card names ${label(peer)}, but a probe there failed: ${result.because}`);
+      doubted.push(peer);
+      continue;
+    }
+    evidence.push(
+      result.speaks === true
+        ? `a probe of ${label(peer)} was answered in that grammar`
+        : `${label(peer)} could not be probed: ${result.because}`,
+    );
+    const peers = [peer, ...claimed.slice(index + 1), ...doubted];
+    return { peers, evidence, proved: result.speaks === true, etag };
+  }
+  const other = await proveUnclaimed(link, card, claimed, { url, evidence, etag, ids, call });
+  if (other !== undefined) return other;
+  // The agent may be down for now; the card is still the best that is known.
+  return claimed.length === 0 ? undefined : { peers: claimed, evidence, proved: false, etag };
+}
+
+/** The card's addresses in the version it does not claim for them: some cards say 1.0 where only 0.3 is spoken. */
+async function proveUnclaimed(
+  link: Link,
+  card: Card,
+  claimed: readonly Peer[],
+  { evidence, etag, ids, call }: Search,
+): Promise<Maybe<Finding>> {
+  for (const { url, binding, tenant } of claimed) {
+    for (const version of VERSIONS) {
+      if (claimed.some((peer) => peer.url === url && peer.binding === binding && peer.version === version)) continue;
+      const peer: Peer = { url, binding, version, tenant, card };
+      const result = await probe(link, peer, ids, call);
+      if (result.speaks !== true) continue;
+      evidence.push(`the card does not name it, but a probe shows that ${label(peer)} is what is spoken`);
+      return { peers: [peer], evidence, proved: true, etag };
+    }
+  }
+  return undefined;
+}
+
+async function proveBare(
+  link: Link,
+  url: string,
+  { evidence, ids, call }: Omit<Search, "url" | "etag">,
+): Promise<Maybe<Finding>> {
+  const card = unknownCard(url);
+  for (const version of VERSIONS) {
+    for (const binding of BINDINGS) {
+      const peer: Peer = { url, card, version, binding, tenant: undefined };
+      const result = await probe(link, peer, ids, call);
+      if (result.speaks !== true) continue;
+      return {
+        peers: [peer],
+        evidence: [...evidence, `no card, but a probe of ${label(peer)} was answered in that grammar`],
+        proved: true,
+        etag: undefined,
+      };
+    }
+  }
+  return undefined;
+}
+
+/** The card's interfaces that we speak, in its own order of preference. */
+function spoken(card: Card, base: string): readonly Peer[] {
+  const speaks = ({ protocol, version, binding }: Interface): boolean =>
+    protocol === "a2a" && VERSIONS.some((each) => each === version) && BINDINGS.some((each) => each === binding);
+  return card.interfaces
+    .filter(speaks)
+    .map(({ url, version, binding, tenant }) => ({
+      url: new URL(url, base).href.replace(/\/$/, ""),
+      card,
+      version,
+      binding,
+      tenant,
+    }));
+}
+
+function label({ version, binding, url }: Peer): string {
+  return `${binding} ${version} at ${url}`;
+}
+
+function unknownCard(url: string): Card {
+  return {
+    name: new URL(url).host,
+    description: "",
+    version: "",
+    skills: [],
+    inputModes: [],
+    outputModes: [],
+    capabilities: { streaming: true, push: false, extended: false, idempotentSend: false, resume: false, extensions: [] },
+    security: { schemes: {}, anyOf: [] },
+    interfaces: [],
+  };
+}
+
+/** Probes need ids nobody else uses, and no clock. */
+function probeIds(): Ids {
+  return { now: () => 0, newId: () => crypto.randomUUID() };
+}

@@ -1,0 +1,231 @@
+import { AgentError, type ErrorCode, type ErrorFacts, isObject, type JsonObject, type Maybe } from "../../envelope/index.js";
+import type { Headers } from "../../transport/exchange.js";
+import { A2A_DOMAIN, type ErrorRow, errorRow, errorRows, OWN_DOMAIN, TYPE_URI } from "./error-tables.js";
+import { isErrorCode } from "./failure.js";
+import type { ErrorProfile } from "./settings.js";
+
+const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
+const BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest";
+/** The member of `ErrorInfo.metadata` that holds our own code: we have more of them than A2A. */
+export const CODE_KEY = "koineCode";
+
+// 0.3 stops at -32007: what needs a newer code is an operation it cannot do.
+const LAST_LEGACY_CODE = -32007;
+const UNSUPPORTED_OPERATION = -32004;
+
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data: readonly JsonObject[];
+}
+
+/** The `error` member of a JSON-RPC response (A2A 1.0 §9.5). */
+export function rpcErrorOf(error: AgentError, version: "1.0" | "0.3"): RpcError {
+  const { rpc } = errorRow(error.code);
+  return { code: version === "0.3" ? legacyCode(rpc) : rpc, message: error.message, data: detailsOf(error) };
+}
+
+/** Status and body of a REST error. The seed's table also writes the problem members (RFC 9457) beside `error`. */
+export function restErrorOf(
+  error: AgentError,
+  version: "1.0" | "0.3",
+  profile: ErrorProfile,
+): { readonly status: number; readonly body: JsonObject } {
+  const row = errorRow(error.code);
+  const details = detailsOf(error);
+  // 0.3 fixed no table of its own; its servers answered with what became 1.0.0.
+  if (version === "0.3")
+    return { status: row.http["1.0.0"], body: { code: legacyCode(row.rpc), message: error.message, data: details } };
+  const status = row.http[profile];
+  const body = { code: status, status: row.grpc[profile], message: error.message, details };
+  if (profile !== "1.0.0") return { status, body: { error: body } };
+  return { status, body: { error: body, type: typeOf(row), title: titleOf(row), status, detail: error.message } };
+}
+
+function legacyCode(rpc: number): number {
+  return rpc < LAST_LEGACY_CODE && rpc > -32100 ? UNSUPPORTED_OPERATION : rpc;
+}
+
+/** RFC 9457: `about:blank` where the status says it all. */
+function typeOf({ slug }: ErrorRow): string {
+  return slug === undefined ? "about:blank" : `${TYPE_URI}${slug}`;
+}
+
+function titleOf({ reason }: ErrorRow): string {
+  const words = reason.toLowerCase().replaceAll("_", " ");
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+function detailsOf(error: AgentError): readonly JsonObject[] {
+  const { reason, slug } = errorRow(error.code);
+  const { field, detail } = error.facts;
+  const info: JsonObject = {
+    "@type": ERROR_INFO,
+    reason,
+    domain: slug === undefined ? OWN_DOMAIN : A2A_DOMAIN,
+    metadata: { ...detail, [CODE_KEY]: error.code },
+  };
+  if (field === undefined || field === "") return [info];
+  return [info, { "@type": BAD_REQUEST, fieldViolations: [{ field, description: error.message }] }];
+}
+
+// A stranger's text goes into our error messages, bounded.
+const MESSAGE_CHARACTERS = 2_000;
+const DETAILS = 32;
+
+// First row wins: A2A's own errors stand before those of ours that are said with them.
+const ownRows = errorRows().filter(({ slug }) => slug !== undefined);
+const byReason = new Map<unknown, ErrorCode>([["INVALID_PARAMS", "invalid_message"]]);
+const bySlug = new Map<string, ErrorCode>();
+const byRpc = new Map<unknown, ErrorCode>([
+  [-32700, "decode"],
+  [-32600, "invalid_message"],
+  [-32601, "unsupported_method"],
+  [-32602, "invalid_message"],
+  [-32603, "internal"],
+]);
+for (const { code, reason, slug = "", rpc } of ownRows) {
+  if (!byReason.has(reason)) byReason.set(reason, code);
+  if (!bySlug.has(slug)) bySlug.set(slug, code);
+  if (!byRpc.has(rpc)) byRpc.set(rpc, code);
+}
+
+const BY_GRPC: ReadonlyMap<unknown, ErrorCode> = new Map<unknown, ErrorCode>([
+  ["INVALID_ARGUMENT", "invalid_message"],
+  ["NOT_FOUND", "not_found"],
+  ["ALREADY_EXISTS", "conflict"],
+  ["PERMISSION_DENIED", "forbidden"],
+  ["UNAUTHENTICATED", "unauthenticated"],
+  ["RESOURCE_EXHAUSTED", "overloaded"],
+  ["UNIMPLEMENTED", "unsupported"],
+  ["UNAVAILABLE", "unavailable"],
+  ["DEADLINE_EXCEEDED", "deadline"],
+  ["CANCELLED", "cancelled"],
+]);
+
+const BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>([
+  [401, "unauthenticated"],
+  [403, "forbidden"],
+  [404, "not_found"],
+  [405, "unsupported_method"],
+  [406, "unsupported_content"],
+  [408, "deadline"],
+  [409, "conflict"],
+  [410, "expired"],
+  [413, "too_large"],
+  [415, "unsupported_content"],
+  [429, "overloaded"],
+  [499, "cancelled"],
+  [501, "unsupported"],
+  [502, "unavailable"],
+  [503, "unavailable"],
+  [504, "deadline"],
+  [508, "loop"],
+]);
+
+/** A JSON-RPC error object as one of ours. Total: what it does not know becomes `internal` with the peer's words. */
+export function errorFromRpc(error: unknown, status?: number, headers: Headers = {}): AgentError {
+  const object = isObject(error) ? error : {};
+  const details = detailsIn(object.data);
+  const code = codeOfInfo(details) ?? byRpc.get(object.code) ?? codeOfStatus(status) ?? "internal";
+  return new AgentError(
+    code,
+    messageOf(object.message, `the peer answered with error ${shown(object.code)}`),
+    factsOf(details, status, headers),
+  );
+}
+
+/** A REST error answer in any of its three published shapes, or none of them. */
+export function errorFromRest(status: number, body: unknown, headers: Headers = {}): AgentError {
+  const object = isObject(body) ? body : {};
+  const inner = isObject(object.error) ? object.error : object;
+  const details = detailsIn(inner.details ?? inner.data);
+  const code =
+    codeOfInfo(details) ??
+    codeOfType(object.type) ??
+    byRpc.get(inner.code) ??
+    codeOfTransport(status, inner.status) ??
+    "internal";
+  const said = inner.message ?? object.detail ?? object.title;
+  return new AgentError(code, messageOf(said, `the peer answered with HTTP status ${status}`), factsOf(details, status, headers));
+}
+
+function detailsIn(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.slice(0, DETAILS).filter(isObject) : [];
+}
+
+/** Our own code first: it is the exact one. A reason counts in A2A's domain, or where no domain is given. */
+function codeOfInfo(details: readonly JsonObject[]): Maybe<ErrorCode> {
+  const infos = details.filter((detail) => detail["@type"] === ERROR_INFO);
+  for (const { metadata } of infos) {
+    const own = isObject(metadata) ? metadata[CODE_KEY] : undefined;
+    if (typeof own === "string" && isErrorCode(own)) return own;
+  }
+  for (const { reason, domain } of infos) {
+    const code = domain === undefined || domain === A2A_DOMAIN ? byReason.get(reason) : undefined;
+    if (code !== undefined) return code;
+  }
+  return undefined;
+}
+
+function codeOfType(type: unknown): Maybe<ErrorCode> {
+  return typeof type === "string" && type.startsWith(TYPE_URI) ? bySlug.get(type.slice(TYPE_URI.length)) : undefined;
+}
+
+/** A gRPC status name is finer than a bare 400 or 500; any other HTTP status speaks for itself. */
+function codeOfTransport(status: number, grpc: unknown): Maybe<ErrorCode> {
+  return BY_STATUS.get(status) ?? BY_GRPC.get(grpc) ?? codeOfStatus(status);
+}
+
+function codeOfStatus(status: Maybe<number>): Maybe<ErrorCode> {
+  if (status === undefined) return undefined;
+  const code = BY_STATUS.get(status);
+  if (code !== undefined) return code;
+  return status >= 400 && status < 500 ? "invalid_message" : undefined;
+}
+
+function factsOf(details: readonly JsonObject[], status: Maybe<number>, headers: Headers): ErrorFacts {
+  const field = fieldIn(details);
+  const detail = textsIn(details);
+  const retryAfterMs = readRetryAfter(headers);
+  return {
+    ...(field === undefined ? undefined : { field }),
+    ...(detail === undefined ? undefined : { detail }),
+    ...(retryAfterMs === undefined ? undefined : { retryAfterMs }),
+    ...(status === undefined ? undefined : { status }),
+  };
+}
+
+function fieldIn(details: readonly JsonObject[]): Maybe<string> {
+  const bad = details.find((detail) => detail["@type"] === BAD_REQUEST);
+  const violations = bad?.fieldViolations ?? bad?.field_violations;
+  const first: unknown = Array.isArray(violations) ? violations[0] : undefined;
+  return isObject(first) && typeof first.field === "string" ? first.field.slice(0, MESSAGE_CHARACTERS) : undefined;
+}
+
+/** The plain facts of the first ErrorInfo, without our code. */
+function textsIn(details: readonly JsonObject[]): Maybe<{ readonly [name: string]: string }> {
+  const metadata = details.find((detail) => detail["@type"] === ERROR_INFO)?.metadata;
+  if (!isObject(metadata)) return undefined;
+  const texts: [string, string][] = [];
+  for (const [name, value] of Object.entries(metadata).slice(0, DETAILS))
+    if (name !== CODE_KEY && typeof value === "string") texts.push([name, value.slice(0, MESSAGE_CHARACTERS)]);
+  return texts.length === 0 ? undefined : Object.fromEntries(texts);
+}
+
+/** RFC 9110 §10.2.3: seconds, or a date, which is compared with the server's own clock. */
+function readRetryAfter(headers: Headers): Maybe<number> {
+  const header = headers["retry-after"]?.trim();
+  if (header === undefined || header === "") return undefined;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
+  const wait = Date.parse(header) - Date.parse(headers["date"] ?? "");
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+}
+
+function messageOf(said: unknown, otherwise: string): string {
+  return typeof said === "string" && said !== "" ? said.slice(0, MESSAGE_CHARACTERS) : otherwise;
+}
+
+function shown(code: unknown): string {
+  return typeof code === "number" ? `${code}` : "without a code";
+}

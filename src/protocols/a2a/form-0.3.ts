@@ -1,0 +1,35 @@
+import type { Form } from "./form.js";
+import { readKindPart, writeKindPart } from "./part-0.3.js";
+import { readProtoPart, writeProtoPart } from "./part-0.3-proto.js";
+import { readKindRole, readRole } from "./role.js";
+import { readKindState, readState, writeKindState, writeProtoState } from "./state.js";
+
+/** The JSON schema of 0.3, spoken on JSON-RPC: objects are told apart by `kind`. */
+export const FORM_0_3: Form = {
+  kinds: true,
+  content: "parts",
+  references: true,
+  final: true,
+  userRole: "user",
+  agentRole: "agent",
+  readRole: readKindRole,
+  readState: readKindState,
+  writeState: writeKindState,
+  readPart: readKindPart,
+  writePart: writeKindPart,
+};
+
+/** ProtoJSON of the 0.3 protobuf, spoken on REST. */
+export const FORM_0_3_PROTO: Form = {
+  kinds: false,
+  content: "content",
+  references: false,
+  final: true,
+  userRole: "ROLE_USER",
+  agentRole: "ROLE_AGENT",
+  readRole,
+  readState,
+  writeState: writeProtoState,
+  readPart: readProtoPart,
+  writePart: writeProtoPart,
+};

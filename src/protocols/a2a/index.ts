@@ -1,0 +1,34 @@
+import type { Protocol } from "../protocol.js";
+import { connect } from "./client.js";
+import { discover } from "./discover.js";
+import { requirements } from "./requirements.js";
+import { routes, serve } from "./server.js";
+
+/** A2A 1.0 and 0.3, over JSON-RPC and HTTP+JSON, and the seed's plain endpoint. */
+export const a2a: Protocol = {
+  id: "a2a",
+  versions: ["1.0", "0.3"],
+  traits: {
+    streaming: true,
+    tasks: true,
+    resume: true,
+    idempotentSend: true,
+    inputTurns: true,
+    signed: "none",
+    sealed: "none",
+    binary: true,
+    carries: ["traceId", "parentId", "idempotencyKey", "sessionId", "taskId", "priority", "ttlMs", "stream", "artifactRefs", "tags", "minVersion", "maxVersion"],
+  },
+  losses: [
+    { version: "1.0", path: "task.status.state=canceling", reason: "A2A has no such state; it is written as working" },
+    { version: "0.3", path: "operation.task.list", reason: "0.3 has no list on JSON-RPC" },
+    { version: "0.3", path: "peer.tenant", reason: "0.3 has no tenants" },
+    { version: "0.3", path: "message.parts[].name", reason: "0.3 has no file name on text and data parts" },
+    { version: "0.3", path: "message.parts[].mediaType", reason: "0.3 has no media type on text and data parts" },
+  ],
+  routes,
+  serve,
+  connect,
+  discover,
+  requirements,
+};

@@ -1,0 +1,94 @@
+import { AgentError, type Event } from "../../envelope/index.js";
+import type { Chunk } from "../../transport/exchange.js";
+import { readJson } from "../../transport/json.js";
+import { DEFAULT_LIMITS } from "../../transport/limits.js";
+import { type SseEvent, SseReader } from "../../transport/sse.js";
+
+export type Source =
+  | { readonly chunks: AsyncIterator<Chunk> }
+  /** The peer answered a streaming request with one plain result. */
+  | { readonly single: unknown };
+
+export interface PeerEventsOptions {
+  open(): Promise<Source>;
+  /** The stream item inside one SSE event's data; throws the peer's own error. */
+  read(data: unknown): unknown;
+  decode(item: unknown): Event;
+}
+
+const utf8 = new TextEncoder();
+
+/**
+ * A peer's stream as events. One object and no generator inside, because twenty events a stream add up. The request is
+ * sent when the first event is asked for; who stops early calls `return()`, which lets go of the connection.
+ */
+export class PeerEvents implements AsyncIterableIterator<Event> {
+  readonly #options: PeerEventsOptions;
+  readonly #waiting: SseEvent[] = [];
+  readonly #reader = new SseReader(DEFAULT_LIMITS.sseEventBytes);
+  readonly #take = (event: SseEvent): void => void this.#waiting.push(event);
+  #source: Source | undefined;
+  #done = false;
+
+  constructor(options: PeerEventsOptions) {
+    this.#options = options;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Event, void>> {
+    if (this.#done) return { done: true, value: undefined };
+    try {
+      this.#source ??= await this.#options.open();
+      const event = "single" in this.#source ? this.#only(this.#source.single) : await this.#read(this.#source.chunks);
+      if (event !== undefined) return { done: false, value: event };
+    } catch (thrown) {
+      await this.return();
+      throw thrown;
+    }
+    this.#done = true;
+    return { done: true, value: undefined };
+  }
+
+  async return(): Promise<IteratorResult<Event, void>> {
+    this.#done = true;
+    if (this.#source !== undefined && "chunks" in this.#source) await this.#source.chunks.return?.();
+    return { done: true, value: undefined };
+  }
+
+  #only(result: unknown): Event {
+    this.#done = true;
+    return this.#options.decode(result);
+  }
+
+  async #read(chunks: AsyncIterator<Chunk>): Promise<Event | undefined> {
+    for (;;) {
+      const waiting = this.#waiting.shift();
+      if (waiting !== undefined) return this.#event(waiting);
+      const step = await chunks.next();
+      if (step.done) return undefined;
+      this.#reader.push(typeof step.value === "string" ? utf8.encode(step.value) : step.value, this.#take);
+    }
+  }
+
+  #event({ data, event: type, id }: SseEvent): Event {
+    const parsed = parseData(data);
+    const item = this.#options.read(parsed);
+    if (type === "error") throw new AgentError("bad_peer", "the stream broke with an error that says nothing", { cause: parsed });
+    const event = this.#options.decode(item);
+    // The peer's own cursor, opaque to us: handing it back resumes the stream where the peer supports that.
+    return id === undefined || id === "" ? event : { ...event, cursor: id as NonNullable<Event["cursor"]> };
+  }
+}
+
+function parseData(data: string): unknown {
+  try {
+    return readJson(utf8.encode(data), DEFAULT_LIMITS.jsonDepth);
+  } catch (thrown) {
+    throw new AgentError("bad_peer", `an event of the stream is not readable: ${AgentError.from(thrown).message}`, {
+      cause: thrown,
+    });
+  }
+}

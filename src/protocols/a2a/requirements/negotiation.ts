@@ -1,0 +1,100 @@
+import { isObject } from "../../../envelope/index.js";
+import { listOf } from "./card-view.js";
+import { demand, demandObject, demandString, show, skip } from "./duty.js";
+import { call, requestFor, resultOf, sendParams, type WireDuty } from "./probe.js";
+import { demandError } from "./wire-errors.js";
+
+const BOTH = ["1.0", "0.3"] as const;
+const UNKNOWN_EXTENSION = "https://extensions.example.com/nobody-has-this/v1";
+
+/** What the two sides agree on beside the operation: extended card, extensions, tenant. */
+export const negotiationDuties: readonly WireDuty[] = [
+  {
+    key: "extended-card:gate",
+    capability: "security",
+    needs: ["no extended"],
+    source: "A2A 1.0 §3.3.4",
+    behaviour: "Without the capability, the extended card is refused with UnsupportedOperation.",
+    async run(probe) {
+      const answer = await call(probe, "GetExtendedAgentCard", {});
+      demandError(answer.error, ["UNSUPPORTED_OPERATION"], answer.result);
+    },
+  },
+  {
+    key: "extended-card:given",
+    capability: "security",
+    versions: BOTH,
+    needs: ["extended"],
+    source: "A2A 1.0 §3.1.11",
+    behaviour: "The extended card is a card, or is said not to be configured, or needs credentials.",
+    async run(probe) {
+      const { error, result } = await call(probe, "GetExtendedAgentCard", {});
+      if (error?.httpStatus === 401 || error?.httpStatus === 403) return;
+      if (error !== undefined) return void demandError(error, ["EXTENDED_AGENT_CARD_NOT_CONFIGURED"], result);
+      demandString(demandObject(result, "the extended card")["name"], "name");
+    },
+  },
+  {
+    key: "extensions:unknown",
+    capability: "connectivity",
+    source: "A2A 1.0 §4.6, §14.2.2",
+    behaviour: "An extension the agent does not know is ignored and not said to be active.",
+    async run(probe) {
+      const answer = await call(probe, "SendMessage", sendParams(probe), { headers: { "a2a-extensions": UNKNOWN_EXTENSION } });
+      resultOf(answer);
+      const active = answer.got.headers["a2a-extensions"] ?? "";
+      demand(!active.includes(UNKNOWN_EXTENSION), `A2A-Extensions is ${show(active)}`);
+    },
+  },
+  {
+    key: "extensions:required",
+    capability: "security",
+    source: "A2A 1.0 §3.3.4",
+    behaviour: "A send that does not name an extension the card requires is refused with ExtensionSupportRequired.",
+    async run(probe) {
+      const capabilities = probe.card.document["capabilities"];
+      const extensions = listOf(isObject(capabilities) ? capabilities["extensions"] : []);
+      if (!extensions.some(({ required }) => required === true)) return skip("the card requires no extension");
+      const answer = await call(probe, "SendMessage", sendParams(probe), { headers: { "a2a-extensions": undefined } });
+      demandError(answer.error, ["EXTENSION_SUPPORT_REQUIRED"], answer.result);
+    },
+  },
+  {
+    key: "extensions:activated",
+    capability: "connectivity",
+    level: "should",
+    source: "A2A 1.0 §14.2.2",
+    behaviour: "Extensions of the card that a request names are listed as active in the answer.",
+    async run(probe) {
+      const capabilities = probe.card.document["capabilities"];
+      const [known] = listOf(isObject(capabilities) ? capabilities["extensions"] : []);
+      if (known === undefined) return skip("the card has no extension");
+      const uri = demandString(known["uri"], "extensions[0].uri");
+      const { got } = await call(probe, "SendMessage", sendParams(probe), { headers: { "a2a-extensions": uri } });
+      demand((got.headers["a2a-extensions"] ?? "").includes(uri), `A2A-Extensions is ${show(got.headers["a2a-extensions"])}`);
+    },
+  },
+  {
+    key: "tenant:listed",
+    capability: "connectivity",
+    source: "A2A 1.0 §4.4.6",
+    behaviour: "A request with the tenant of the card's interface is answered.",
+    async run(probe) {
+      if (probe.at.tenant === undefined) return skip("the card's interface has no tenant");
+      resultOf(await call(probe, "SendMessage", sendParams(probe)));
+    },
+  },
+  {
+    key: "tenant:unlisted",
+    capability: "edge-cases",
+    source: "A2A 1.0 §3.3.2",
+    behaviour: "A tenant nobody listed is served or refused, never a fault of the server.",
+    async run(probe) {
+      const { url } = requestFor(probe, "SendMessage", {});
+      const asPath = { url: url.replace(/\/message:send$/, "/no-such-tenant/message:send") };
+      const params = probe.wire.binding === "JSONRPC" ? { tenant: "no-such-tenant", ...sendParams(probe) } : sendParams(probe);
+      const { got } = await call(probe, "SendMessage", params, asPath);
+      demand(got.status < 500, `answered ${got.status}`);
+    },
+  },
+];

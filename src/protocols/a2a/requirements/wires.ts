@@ -1,0 +1,180 @@
+import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
+import { OPERATIONS, type OperationName } from "../operations.js";
+import type { Ask, Got } from "./ask.js";
+import type { ListedInterface } from "./card-view.js";
+import { demand, show } from "./duty.js";
+import { type Form, KIND_FORM, MODERN_FORM, OLD_PROTO_FORM } from "./forms.js";
+import { type SeenError, seeRestError, seeRpcError } from "./wire-errors.js";
+
+/** What came back: a result or an error, and the bytes it was read from. */
+export interface Answer {
+  readonly got: Got;
+  readonly result: unknown;
+  readonly error: Maybe<SeenError>;
+}
+
+/** One binding of one version, seen from outside: how a request is written and an answer is read. */
+export interface Wire {
+  readonly version: "1.0" | "0.3";
+  readonly binding: "JSONRPC" | "HTTP+JSON";
+  /** The middle of a requirement's id. */
+  readonly name: string;
+  readonly form: Form;
+  /** Params have the names of 1.0; undefined where this wire has no such operation. */
+  write(at: ListedInterface, operation: OperationName, params: JsonObject, id: string): Maybe<Ask>;
+  read(got: Got, id: Maybe<string>): Answer;
+}
+
+const JSON_TYPE = "application/json";
+const modernHeaders = { "content-type": JSON_TYPE, accept: "application/json, text/event-stream", "a2a-version": "1.0" };
+// A 0.3 client knows no version header (A2A 1.0 §3.6.2: absent means 0.3).
+const oldHeaders = { "content-type": JSON_TYPE, accept: "application/json, text/event-stream" };
+
+function writeRpc(url: string, method: string, params: JsonObject, id: string): Pick<Ask, "method" | "url" | "body"> {
+  return { method: "POST", url, body: JSON.stringify({ jsonrpc: "2.0", id, method, params }) };
+}
+
+/** A2A 1.0 §9: a whole JSON-RPC response, with the id of the request, and one of result and error. */
+function readRpc(got: Got, id: Maybe<string>): Answer {
+  const body = got.json;
+  if (got.status >= 400 && !(isObject(body) && isObject(body["error"]) && body["jsonrpc"] === "2.0"))
+    return { got, result: undefined, error: seeRestError(body, got.status) };
+  demand(isObject(body), `the answer is not a JSON object: ${got.status} ${show(got.text)}`);
+  demand(body["jsonrpc"] === "2.0", `jsonrpc is ${show(body["jsonrpc"])}`);
+  demand("result" in body !== "error" in body, `one of result and error is expected, got ${Object.keys(body).join(", ")}`);
+  if (isObject(body["error"])) return { got, result: undefined, error: seeRpcError(body["error"], got.status) };
+  demand(id === undefined || body["id"] === id, `id is ${show(body["id"])}, the request had ${show(id)}`);
+  return { got, result: body["result"], error: undefined };
+}
+
+function readRest(got: Got): Answer {
+  if (got.status < 200 || got.status >= 300) return { got, result: undefined, error: seeRestError(got.json, got.status) };
+  demand(got.text === "" || got.json !== undefined, `the answer is not JSON: ${show(got.text)}`);
+  return { got, result: got.json ?? {}, error: undefined };
+}
+
+interface RestRow {
+  readonly method: string;
+  /** `{id}` and `{taskId}` are taken from the params. */
+  readonly path: string;
+  readonly old: Maybe<string>;
+}
+
+/** A2A 1.0 §11.3 and 0.3 §3.5.6. */
+const REST = {
+  SendMessage: { method: "POST", path: "/message:send", old: "/v1/message:send" },
+  SendStreamingMessage: { method: "POST", path: "/message:stream", old: "/v1/message:stream" },
+  GetTask: { method: "GET", path: "/tasks/{id}", old: "/v1/tasks/{id}" },
+  ListTasks: { method: "GET", path: "/tasks", old: undefined },
+  CancelTask: { method: "POST", path: "/tasks/{id}:cancel", old: "/v1/tasks/{id}:cancel" },
+  SubscribeToTask: { method: "POST", path: "/tasks/{id}:subscribe", old: "/v1/tasks/{id}:subscribe" },
+  CreateTaskPushNotificationConfig: {
+    method: "POST",
+    path: "/tasks/{taskId}/pushNotificationConfigs",
+    old: "/v1/tasks/{taskId}/pushNotificationConfigs",
+  },
+  GetTaskPushNotificationConfig: {
+    method: "GET",
+    path: "/tasks/{taskId}/pushNotificationConfigs/{id}",
+    old: "/v1/tasks/{taskId}/pushNotificationConfigs/{id}",
+  },
+  ListTaskPushNotificationConfigs: {
+    method: "GET",
+    path: "/tasks/{taskId}/pushNotificationConfigs",
+    old: "/v1/tasks/{taskId}/pushNotificationConfigs",
+  },
+  DeleteTaskPushNotificationConfig: {
+    method: "DELETE",
+    path: "/tasks/{taskId}/pushNotificationConfigs/{id}",
+    old: "/v1/tasks/{taskId}/pushNotificationConfigs/{id}",
+  },
+  GetExtendedAgentCard: { method: "GET", path: "/extendedAgentCard", old: "/v1/card" },
+} as const satisfies Record<OperationName, RestRow>;
+
+function writeRest(base: string, method: string, path: string, params: JsonObject): Pick<Ask, "method" | "url" | "body"> {
+  const rest = new Map(Object.entries(params));
+  // A body member stays beside the path: `id` is the config's own on create.
+  const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) => {
+    const value = rest.get(name);
+    rest.delete(name);
+    return encodeURIComponent(String(value ?? ""));
+  });
+  if (method === "POST") return { method, url: base + filled, body: JSON.stringify(Object.fromEntries(rest)) };
+  const query = new URLSearchParams();
+  for (const [name, value] of rest) if (value !== undefined) query.set(name, String(value));
+  const asked = query.size === 0 ? "" : `?${query}`;
+  return { method, url: base + filled + asked, body: undefined };
+}
+
+/** A2A 0.3 §7.5 to §7.8: the config is nested, and `id` names the task. */
+function oldPush(operation: OperationName, params: JsonObject): JsonObject {
+  const { taskId, id, ...rest } = params;
+  if (operation === "CreateTaskPushNotificationConfig") return { taskId, pushNotificationConfig: { id, ...rest } };
+  return operation.includes("PushNotificationConfig") ? { id: taskId, pushNotificationConfigId: id } : params;
+}
+
+/** The proto says the body is the config, the 0.3 SDK reads the whole request; together they are understood by both. */
+function oldRestPush(operation: OperationName, params: JsonObject): JsonObject {
+  const { taskId, id, ...rest } = params;
+  if (operation !== "CreateTaskPushNotificationConfig") return params;
+  const name = `tasks/${taskId}/pushNotificationConfigs/${id ?? ""}`;
+  const config = { name, pushNotificationConfig: { id, ...rest } };
+  return { taskId, parent: `tasks/${taskId}`, configId: id, config, ...config };
+}
+
+export const MODERN_RPC: Wire = {
+  version: "1.0",
+  binding: "JSONRPC",
+  name: "1.0:jsonrpc",
+  form: MODERN_FORM,
+  write: (at, operation, params, id) => ({
+    ...writeRpc(at.url, operation, at.tenant === undefined ? params : { tenant: at.tenant, ...params }, id),
+    headers: modernHeaders,
+  }),
+  read: readRpc,
+};
+
+export const MODERN_REST: Wire = {
+  version: "1.0",
+  binding: "HTTP+JSON",
+  name: "1.0:rest",
+  form: MODERN_FORM,
+  write: (at, operation, params) => ({
+    ...writeRest(
+      at.tenant === undefined ? at.url : `${at.url}/${at.tenant}`,
+      REST[operation].method,
+      REST[operation].path,
+      params,
+    ),
+    headers: modernHeaders,
+  }),
+  read: readRest,
+};
+
+export const OLD_RPC: Wire = {
+  version: "0.3",
+  binding: "JSONRPC",
+  name: "0.3:jsonrpc",
+  form: KIND_FORM,
+  write(at, operation, params, id) {
+    const method = OPERATIONS[operation].v03;
+    if (method === undefined) return undefined;
+    return { ...writeRpc(at.url, method, oldPush(operation, params), id), headers: oldHeaders };
+  },
+  read: readRpc,
+};
+
+export const OLD_REST: Wire = {
+  version: "0.3",
+  binding: "HTTP+JSON",
+  name: "0.3:rest",
+  form: OLD_PROTO_FORM,
+  write(at, operation, params) {
+    const { method, old } = REST[operation];
+    if (old === undefined) return undefined;
+    return { ...writeRest(at.url, method, old, oldRestPush(operation, params)), headers: oldHeaders };
+  },
+  read: readRest,
+};
+
+export const WIRES: readonly Wire[] = [MODERN_RPC, MODERN_REST, OLD_RPC, OLD_REST];

@@ -1,0 +1,123 @@
+import { AgentError, type Card, type Interface, type Maybe } from "../../envelope/index.js";
+import type { Request, Response } from "../../transport/exchange.js";
+import { documentResponse } from "../document.js";
+import type { Contribution, Host, Route, Served } from "../protocol.js";
+import { hybridCard } from "./card.js";
+import { answerPlain } from "./plain.js";
+import { answerJsonRpc } from "./server-json-rpc.js";
+import { answerRest } from "./server-rest.js";
+import { readSettings } from "./settings.js";
+
+/** Everything of A2A lives below this path; at the root only what peers assume to be there. */
+const BASE = "/a2a";
+const CARD_PATH = "/.well-known/agent-card.json";
+const OLD_CARD_PATH = "/.well-known/agent.json";
+
+export const routes: readonly Route[] = [
+  { method: "*", path: BASE },
+  { method: "*", path: `${BASE}/*` },
+  { method: "GET", path: CARD_PATH },
+  { method: "HEAD", path: CARD_PATH },
+  { method: "POST", path: "/message" },
+  // Outranks whoever else wants the root, and answers what cannot be parsed at all.
+  { method: "POST", path: "/", rank: 10, when: looksLikeJsonRpc },
+];
+
+/** The first segments that are operations or versions, and so can name neither an agent nor a tenant. */
+const RESERVED: ReadonlySet<string> = new Set([
+  "v1",
+  "tasks",
+  "message:send",
+  "message:stream",
+  "extendedAgentCard",
+  "card",
+  ".well-known",
+]);
+
+export function serve(host: Host): Served {
+  const settings = readSettings(host.settings("a2a"));
+  for (const { name } of host.cards()) {
+    if (RESERVED.has(name))
+      throw new AgentError("conflict", `an agent cannot be called ${JSON.stringify(name)}: the name is part of the A2A paths`);
+  }
+
+  function exchange(request: Request): Response | Promise<Response> {
+    const { path } = request;
+    if (path === BASE || path === "/") return request.method === "POST" ? rpc(request, defaultCard(), undefined) : postOnly();
+    if (path === CARD_PATH) return cardResponse(request, defaultCard());
+    if (path === "/message") return answerPlain(host, defaultCard(), request);
+    return below(request, path.slice(BASE.length + 1).split("/"));
+  }
+
+  /** `/a2a/[agent/][v1/ or tenant/]operation`; with nothing behind the agent it is that agent's JSON-RPC address. */
+  function below(request: Request, segments: readonly string[]): Response | Promise<Response> {
+    const named = host.cards().find(({ name }) => encodeURIComponent(name) === segments[0]);
+    const card = named ?? defaultCard();
+    const rest = named === undefined ? segments : segments.slice(1);
+    if (named !== undefined && (rest.length === 0 || (rest.length === 1 && rest[0] === ""))) {
+      return request.method === "POST" ? rpc(request, card, undefined) : postOnly();
+    }
+    if (named !== undefined && `/${rest.join("/")}` === CARD_PATH) return cardResponse(request, card);
+    const [first = ""] = rest;
+    if (first === "v1")
+      return answerRest(host, settings, request, { card, version: "0.3", tenant: undefined, segments: rest.slice(1) });
+    if (RESERVED.has(first) || rest.length < 2)
+      return answerRest(host, settings, request, { card, version: "1.0", tenant: undefined, segments: rest });
+    return answerRest(host, settings, request, {
+      card,
+      version: "1.0",
+      tenant: decodeURIComponent(first),
+      segments: rest.slice(1),
+    });
+  }
+
+  const rpc = (request: Request, card: Card, tenant: Maybe<string>): Promise<Response> =>
+    answerJsonRpc(host, card, request, tenant);
+
+  function defaultCard(): Card {
+    const [card] = host.cards();
+    if (card === undefined) throw new AgentError("internal", "the host serves no agent");
+    return card;
+  }
+
+  const withInterfaces = (card: Card, request: Request): Card => ({
+    ...card,
+    interfaces: interfaces(card.name, host.publicUrl(request)),
+  });
+  const cardResponse = (request: Request, card: Card): Response =>
+    documentResponse(request, hybridCard(withInterfaces(card, request)), "A2A-Version");
+
+  function interfaces(agent: string, publicUrl: string): readonly Interface[] {
+    const isDefault = defaultCard().name === agent;
+    const url = `${publicUrl}${BASE}${isDefault ? "" : `/${encodeURIComponent(agent)}`}`;
+    return [
+      { protocol: "a2a", version: "1.0", binding: "JSONRPC", url },
+      { protocol: "a2a", version: "1.0", binding: "HTTP+JSON", url },
+      { protocol: "a2a", version: "0.3", binding: "JSONRPC", url },
+      // A 0.3 client appends `/v1/…` to the address by itself.
+      { protocol: "a2a", version: "0.3", binding: "HTTP+JSON", url },
+    ];
+  }
+
+  const contributions: readonly Contribution[] = [
+    { path: OLD_CARD_PATH, vary: ["A2A-Version"], members: (request) => hybridCard(withInterfaces(defaultCard(), request)) },
+  ];
+  return { exchange, interfaces, contributions };
+}
+
+function looksLikeJsonRpc(request: Request): boolean {
+  try {
+    const body = request.json();
+    return typeof body !== "object" || body === null || Array.isArray(body) || "jsonrpc" in body || "method" in body;
+  } catch {
+    return true;
+  }
+}
+
+function postOnly(): Response {
+  return {
+    status: 405,
+    headers: { allow: "POST", "content-type": "application/json" },
+    body: '{"error":{"code":405,"message":"JSON-RPC is spoken by POST here"}}',
+  };
+}

@@ -1,0 +1,62 @@
+import type { JsonObject, Maybe, Metadata } from "../../envelope/index.js";
+import { DecodeProblem, kindOf, readInteger, readObject, readString, readStrings } from "../../transport/fields.js";
+
+/** The whole of a request's params: absent or null reads as an object without members. */
+export function readParams(params: unknown): JsonObject {
+  return params === undefined || params === null ? NO_PARAMS : readObject(params, "params");
+}
+const NO_PARAMS: JsonObject = Object.freeze({});
+
+/** An ordinary string: ProtoJSON makes no difference between absent, null and empty. */
+export function plain(value: unknown, path: string): Maybe<string> {
+  if (value === undefined || value === null) return undefined;
+  const text = readString(value, path);
+  return text === "" ? undefined : text;
+}
+
+/** A repeated string: empty and absent are the same. */
+export function plainStrings(value: unknown, path: string): Maybe<readonly string[]> {
+  if (value === undefined || value === null) return undefined;
+  const items = readStrings(value, path);
+  return items.length === 0 ? undefined : items;
+}
+
+/** A list to write: an empty one is left out. */
+export function someOf<T>(items: Maybe<readonly T[]>): Maybe<readonly T[]> {
+  return items === undefined || items.length === 0 ? undefined : items;
+}
+
+/** An empty string is left out, as proto3 does with defaults. */
+export function someText(text: Maybe<string>): Maybe<string> {
+  return text === "" ? undefined : text;
+}
+
+export function readMetadata(value: unknown, path: string): Maybe<Metadata> {
+  return value === undefined || value === null ? undefined : readObject(value, path);
+}
+
+/** A boolean; `"true"` and `"false"` come from query strings. */
+export function flag(value: unknown, path: string): Maybe<boolean> {
+  if (value === undefined || value === null) return undefined;
+  if (value === true || value === "true") return true;
+  if (value === false || value === "false") return false;
+  throw new DecodeProblem(path, "must be true or false");
+}
+
+/** `optional int32`: zero is not the same as absent (A2A 1.0 §5.7). */
+export function whole(value: unknown, path: string): Maybe<number> {
+  return value === undefined || value === null ? undefined : readInteger(value, path);
+}
+
+/** A2A 1.0 §3.2.4: a negative history length is invalid. */
+export function historyLengthOf(value: unknown, path: string): Maybe<number> {
+  const length = whole(value, path);
+  if (length !== undefined && length < 0) throw new DecodeProblem(path, `must not be negative, but is ${length}`);
+  return length;
+}
+
+/** What a peer wrote, for an error message: bounded, and never a whole document. */
+export function shown(value: unknown): string {
+  if (value === undefined) return "nothing";
+  return typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : kindOf(value);
+}

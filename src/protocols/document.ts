@@ -1,0 +1,12 @@
+import type { JsonObject } from "../envelope/index.js";
+import { etagOf, isFresh } from "../transport/etag.js";
+import type { Request, Response } from "../transport/exchange.js";
+
+/** A JSON document with a validator, so that clients can ask whether it changed. */
+export function documentResponse(request: Request, members: JsonObject, vary: string): Response {
+  const text = JSON.stringify(members);
+  const etag = etagOf(text);
+  const headers = { "content-type": "application/json", "cache-control": "max-age=60", etag, ...(vary === "" ? {} : { vary }) };
+  if (isFresh(request.headers["if-none-match"], etag)) return { status: 304, headers, body: undefined };
+  return { status: 200, headers, body: request.method === "HEAD" ? undefined : text };
+}

@@ -1,0 +1,103 @@
+import { AgentError, type Interface, type JsonObject } from "../envelope/index.js";
+import type { Exchange, Request, Response } from "../transport/exchange.js";
+import { errorResponse } from "../transport/response.js";
+import { documentResponse } from "./document.js";
+import type { Contribution, Host, Protocol, Route, Served } from "./protocol.js";
+import { type Claim, compileRoutes } from "./route-table.js";
+
+/** A route that belongs to no protocol: metrics, artifacts. */
+export interface HouseRoute {
+  readonly route: Route;
+  readonly exchange: Exchange;
+}
+
+export interface Front {
+  readonly exchange: Exchange;
+  /** The addresses the port really answers at, for one agent: what cards are made from. */
+  interfaces(agent: string, publicUrl: string): readonly Interface[];
+}
+
+/** The documents of the house; protocols add members to them. */
+const HOUSE_DOCUMENTS = ["/health", "/.well-known/agent.json"] as const;
+/** The house speaks last: a protocol that wants one of its paths takes a higher rank. */
+const HOUSE_RANK = -100;
+
+/** One exchange that answers for the host in every given protocol. */
+export function front(host: Host, protocols: readonly Protocol[], house: readonly HouseRoute[] = []): Front {
+  const doors = protocols.map((protocol) => ({ protocol, served: protocol.serve(host) }));
+  const contributions = doors.flatMap(({ served }) => served.contributions ?? []);
+  const claims: Claim[] = [
+    ...doors.flatMap(({ protocol, served }) =>
+      protocol.routes.map((route) => ({ owner: protocol.id, route, exchange: served.exchange })),
+    ),
+    ...house.map(({ route, exchange }) => ({ owner: "the house", route, exchange })),
+    ...HOUSE_DOCUMENTS.flatMap((path) => documentClaims(path, host, doors, contributions)),
+  ];
+  const table = compileRoutes(claims);
+
+  function exchange(request: Request): Response | Promise<Response> {
+    const found = table.find(request);
+    if (found !== undefined) return found(request);
+    const methods = table.methodsAt(request.path);
+    return methods.length > 0 ? methodNotAllowed(request, methods) : nobodyHere(request);
+  }
+
+  return {
+    exchange,
+    interfaces: (agent, publicUrl) => doors.flatMap(({ served }) => served.interfaces(agent, publicUrl)),
+  };
+}
+
+type Door = { readonly protocol: Protocol; readonly served: Served };
+
+function documentClaims(path: string, host: Host, doors: readonly Door[], all: readonly Contribution[]): Claim[] {
+  const contributions = all.filter((contribution) => contribution.path === path);
+  const base = path === "/health" ? health(host, doors) : undefined;
+  if (base === undefined && contributions.length === 0) return [];
+  const vary = [...new Set(contributions.flatMap((contribution) => contribution.vary))].join(", ");
+
+  function exchange(request: Request): Response {
+    const members = mergeMembers(path, [
+      ...(base === undefined ? [] : [base()]),
+      ...contributions.map((each) => each.members(request)),
+    ]);
+    return documentResponse(request, members, vary);
+  }
+  return ["GET", "HEAD"].map((method) => ({ owner: "the house", route: { method, path, rank: HOUSE_RANK }, exchange }));
+}
+
+function health(host: Host, doors: readonly Door[]): () => JsonObject {
+  return () => ({
+    status: "ok",
+    agents: host.cards().map(({ name }) => name),
+    protocols: doors.map(({ protocol }) => ({ id: protocol.id, versions: protocol.versions })),
+  });
+}
+
+/** Members of several protocols in one document. The same name with another type of value is a clash nobody can read. */
+export function mergeMembers(path: string, all: readonly JsonObject[]): JsonObject {
+  const merged = new Map<string, JsonObject[string]>();
+  for (const members of all) {
+    for (const [name, value] of Object.entries(members)) {
+      const before = merged.get(name);
+      if (before !== undefined && shapeOf(before) !== shapeOf(value)) {
+        throw new AgentError("conflict", `two protocols write ${name} of ${path} as ${shapeOf(before)} and as ${shapeOf(value)}`);
+      }
+      if (before === undefined) merged.set(name, value);
+    }
+  }
+  return Object.fromEntries(merged);
+}
+
+function shapeOf(value: unknown): string {
+  return Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
+}
+
+function methodNotAllowed(request: Request, allowed: readonly string[]): Response {
+  const error = new AgentError("not_found", `${request.method} is not answered at ${request.path}; try ${allowed.join(", ")}`);
+  return errorResponse(405, error, { allow: allowed.join(", ") });
+}
+
+function nobodyHere(request: Request): Response {
+  return errorResponse(404, new AgentError("not_found", `nothing answers ${request.method} ${request.path}`));
+}

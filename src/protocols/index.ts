@@ -1,0 +1,18 @@
+/** ④ The wires: what a protocol is, and which there are. */
+
+export type { Link } from "../transport/exchange.js";
+export { protocols } from "./all.js";
+export { type Front, front, type HouseRoute } from "./front.js";
+export { createHost, type HostParts } from "./host.js";
+export type {
+  Contribution,
+  DeclaredLoss,
+  Finding,
+  Host,
+  Ids,
+  Peer,
+  Protocol,
+  Route,
+  Served,
+  Traits,
+} from "./protocol.js";

@@ -1,0 +1,68 @@
+import { AgentError } from "../envelope/index.js";
+import type { Exchange, Request } from "../transport/exchange.js";
+import type { Route } from "./protocol.js";
+
+/** Whoever answers a route, with the route it declared. */
+export interface Claim {
+  readonly owner: string;
+  readonly route: Route;
+  readonly exchange: Exchange;
+}
+
+export interface RouteTable {
+  find(request: Request): Exchange | undefined;
+  /** The methods answered at a path that was found with another one. */
+  methodsAt(path: string): readonly string[];
+}
+
+const rankOf = (claim: Claim): number => claim.route.rank ?? 0;
+
+/** All claims of all protocols in one table; two that can match one request at one rank are refused here, at start. */
+export function compileRoutes(claims: readonly Claim[]): RouteTable {
+  refuseOverlaps(claims);
+  const byRank = [...claims].sort((a, b) => rankOf(b) - rankOf(a));
+  const exact = new Map<string, Claim[]>();
+  const below: { readonly prefix: string; readonly claim: Claim }[] = [];
+  for (const claim of byRank) {
+    const { path } = claim.route;
+    if (path.endsWith("/*")) below.push({ prefix: path.slice(0, -1), claim });
+    else exact.set(path, [...(exact.get(path) ?? []), claim]);
+  }
+  return {
+    find(request) {
+      const literal = exact.get(request.path);
+      if (literal !== undefined) for (const claim of literal) if (answers(claim, request)) return claim.exchange;
+      for (const { prefix, claim } of below)
+        if (request.path.startsWith(prefix) && answers(claim, request)) return claim.exchange;
+      return undefined;
+    },
+    methodsAt: (path) => [...new Set(exact.get(path)?.map(({ route }) => route.method))],
+  };
+}
+
+function answers({ route }: Claim, request: Request): boolean {
+  return (route.method === request.method || route.method === "*") && (route.when === undefined || route.when(request));
+}
+
+function refuseOverlaps(claims: readonly Claim[]): void {
+  for (const [index, a] of claims.entries()) {
+    for (const b of claims.slice(index + 1)) {
+      if (rankOf(a) !== rankOf(b) || !methodsMeet(a.route, b.route) || !pathsMeet(a.route.path, b.route.path)) continue;
+      const both = `${a.route.method} ${a.route.path} (${a.owner}) and ${b.route.method} ${b.route.path} (${b.owner})`;
+      throw new AgentError("conflict", `two routes can match one request at rank ${rankOf(a)}: ${both}; give one a higher rank`);
+    }
+  }
+}
+
+const methodsMeet = (a: Route, b: Route): boolean => a.method === "*" || b.method === "*" || a.method === b.method;
+
+/** Can one path match both patterns? */
+export function pathsMeet(a: string, b: string): boolean {
+  if (a.endsWith("/*")) return pathBelow(b, a.slice(0, -1));
+  if (b.endsWith("/*")) return pathBelow(a, b.slice(0, -1));
+  return a === b;
+}
+
+function pathBelow(path: string, prefix: string): boolean {
+  return path.endsWith("/*") ? path.startsWith(prefix) || prefix.startsWith(path.slice(0, -1)) : path.startsWith(prefix);
+}

@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { ANONYMOUS } from "../envelope/index.js";
+import { bearerTokens, openAdmission } from "./admission.js";
+import { assertMayBind, type BindWish } from "./bind-rule.js";
+import { isLoopback } from "./loopback.js";
+
+const TOKENS = bearerTokens(new Map([["a", "0123456789abcdef"]]));
+function verdict(wish: BindWish): string {
+  try {
+    assertMayBind(wish);
+    return "may";
+  } catch (thrown) {
+    return String(thrown);
+  }
+}
+
+describe("assertMayBind()", () => {
+  test("lets an open agent listen on loopback", () => {
+    for (const host of ["127.0.0.1", "127.0.0.2", "::1", "[::1]", "localhost"])
+      expect(verdict({ host, admission: openAdmission() })).toBe("may");
+  });
+
+  test("refuses everything wider without admission, and says what to do", () => {
+    for (const host of [undefined, "0.0.0.0", "::", "192.168.1.5", "example.org", "127.0.0.1.example", ""])
+      for (const admission of [undefined, openAdmission()])
+        expect(verdict({ host, admission })).toMatch(/without authentication.*bearer tokens.*127\.0\.0\.1.*open to everybody/);
+  });
+
+  test("takes admission of any kind, or the operator's word", () => {
+    expect(verdict({ host: "0.0.0.0", admission: TOKENS })).toBe("may");
+    expect(verdict({ host: "0.0.0.0", admission: () => ANONYMOUS })).toBe("may");
+    expect(verdict({ host: undefined, admission: undefined, open: true })).toBe("may");
+  });
+});
+
+describe("isLoopback()", () => {
+  test("is the socket's address", () => {
+    for (const address of ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"]) expect(isLoopback(address, {})).toBe(true);
+    for (const address of ["10.0.0.1", "::ffff:10.0.0.1", "127.0.0.1.example", "128.0.0.1", "", undefined])
+      expect(isLoopback(address, {})).toBe(false);
+  });
+
+  test("and nobody forwarded the request", () => {
+    for (const name of ["forwarded", "x-forwarded-for", "x-real-ip", "via", "x-forwarded-host"])
+      expect(isLoopback("127.0.0.1", { [name]: "" })).toBe(false);
+    expect(isLoopback("127.0.0.1", { host: "localhost" })).toBe(true);
+  });
+});

@@ -1,0 +1,147 @@
+import { AgentError, type Event, type Maybe } from "../envelope/index.js";
+import { type AgentStream, Ending, type Result } from "./agent-function.js";
+import { agentMessage, Incoming } from "./messages.js";
+import { isStream, type Run } from "./run.js";
+import { type Asking, Existing, startTask } from "./start-task.js";
+import { Turn, ttlOf } from "./turn.js";
+import { onGivingUp } from "./wait.js";
+import type { Endable, Workplace } from "./workplace.js";
+
+/**
+ * An exchange that needs no task: a message comes back. It becomes a task when the agent yields something or asks back.
+ * Until then it has no life of its own, so a caller that hangs up stops the work.
+ */
+export class BareReply implements Endable {
+  readonly #place: Workplace;
+  readonly #asking: Asking;
+  readonly #turn: Turn;
+  #stream: AgentStream | undefined;
+  #run: Maybe<Run>;
+  #resolve: (opened: Event | Run) => void = () => undefined;
+  #reject: (reason: AgentError) => void = () => undefined;
+  #release: (() => void) | undefined;
+  /** `joining`: the task is being made. `over`: answered, or given up. */
+  #phase: "bare" | "joining" | "over" = "bare";
+  #expired: AgentError | undefined;
+  #abandoned = false;
+
+  constructor(place: Workplace, asking: Asking) {
+    this.#place = place;
+    this.#asking = asking;
+    this.#turn = firstTurn(place, asking);
+  }
+
+  /** The message, or the run it became. */
+  begin(): Promise<Event | Run> {
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      this.#place.replies.add(this);
+      const { call, operation } = this.#asking;
+      this.#release = onGivingUp(this.#place, call, (reason) => this.end(reason));
+      const ttlMs = ttlOf(operation.envelope);
+      if (ttlMs !== undefined) this.#turn.expireAfter(ttlMs, (reason) => this.#expire(reason));
+      void this.#work();
+    });
+  }
+
+  /** Nobody waits any longer, or the runtime closes. */
+  end(reason: AgentError): void {
+    if (this.#phase !== "bare") return;
+    this.#place.abandoned += 1;
+    this.#abandoned = true;
+    this.#turn.stop(reason);
+    this.#stream?.return(undefined).catch(() => undefined);
+    this.#leave("over");
+    this.#reject(reason);
+  }
+
+  async #work(): Promise<void> {
+    try {
+      const { named, operation } = this.#asking;
+      if (this.#phase !== "bare") return;
+      const output = named.agent.handle(new Incoming(operation.envelope), this.#turn);
+      const result = isStream(output) ? await this.#firstStep(output) : await output;
+      if (this.#phase === "bare") await this.#answer(result);
+    } catch (thrown) {
+      this.#fail(AgentError.from(thrown));
+    } finally {
+      if (this.#abandoned) this.#place.abandoned -= 1;
+    }
+  }
+
+  /** What a stream returns without yielding; one that yields becomes a task here. */
+  async #firstStep(stream: AgentStream): Promise<Result> {
+    this.#stream = stream;
+    const step = await stream.next();
+    if (step.done === true || this.#phase !== "bare") return step.done === true ? step.value : undefined;
+    const first = step.value;
+    await this.#join((run) => run.continueWith({ stream, first }));
+    return undefined;
+  }
+
+  async #answer(result: Result): Promise<void> {
+    if (result instanceof Ending) {
+      await this.#join((run) => run.endWith(result));
+      return;
+    }
+    const { operation, named, sessionId } = this.#asking;
+    const conversation = { agent: named.name, heard: operation.envelope, sessionId, taskId: undefined };
+    // A message has at least one part on every wire.
+    const message = agentMessage(conversation, result ?? "", this.#place.ids);
+    this.#turn.end();
+    this.#leave("over");
+    this.#resolve({ kind: "message", message, head: undefined, cursor: undefined });
+  }
+
+  /** From here on the work is a task's: hanging up no longer stops it. */
+  async #join(begin: (run: Run) => void): Promise<void> {
+    const starting = startTask(this.#place, this.#asking, this.#turn);
+    this.#leave("joining");
+    const run = await starting;
+    // Only a key leads to a task that exists, and a send with a key is never bare.
+    if (run instanceof Existing) throw new AgentError("internal", "a bare reply met a task");
+    this.#phase = "over";
+    this.#run = run;
+    begin(run);
+    if (this.#expired !== undefined) void run.stop("failed", this.#expired);
+    this.#resolve(run);
+  }
+
+  #expire(reason: AgentError): void {
+    if (this.#run !== undefined) void this.#run.stop("failed", reason);
+    else if (this.#phase === "joining") this.#expired = reason;
+    else this.end(reason);
+  }
+
+  #fail(reason: AgentError): void {
+    if (this.#phase === "over") return;
+    if (this.#phase === "joining") this.#stream?.return(undefined).catch(() => undefined);
+    this.#turn.stop(reason);
+    this.#leave("over");
+    this.#reject(reason);
+  }
+
+  #leave(phase: "joining" | "over"): void {
+    this.#phase = phase;
+    this.#place.replies.delete(this);
+    this.#place.checkIdle();
+    this.#release?.();
+    this.#release = undefined;
+  }
+}
+
+/** The first turn of whatever this becomes. */
+export function firstTurn(place: Workplace, { operation, call, sessionId }: Asking): Turn {
+  return new Turn(place, {
+    message: operation.envelope,
+    sessionId,
+    caller: call.caller.id,
+    number: 1,
+    history: NO_HISTORY,
+    state: undefined,
+    outputModes: operation.outputModes,
+  });
+}
+
+const NO_HISTORY: readonly never[] = Object.freeze([]);

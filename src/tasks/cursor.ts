@@ -1,0 +1,29 @@
+import { AgentError, type Cursor } from "../envelope/index.js";
+
+export interface Place {
+  readonly taskId: string;
+  /** The last entry its reader has seen. */
+  readonly seq: number;
+}
+
+const SEQUENCE = /^[0-9a-z]{1,10}$/;
+
+/** Names task and sequence, so that a resume needs no other state. */
+export function cursorOf(taskId: string, seq: number): Cursor {
+  // The brand exists in the type system only; this is the one place that makes cursors.
+  return `${seq.toString(36)}.${taskId}` as Cursor;
+}
+
+/** Where the reader stopped. What is no cursor of ours is the caller's mistake. */
+export function placeOf(cursor: string, maxBytes: number): Place {
+  const dot = cursor.indexOf(".");
+  const seq = cursor.slice(0, Math.max(dot, 0));
+  if (cursor.length > maxBytes || !SEQUENCE.test(seq) || dot === cursor.length - 1) throw malformed();
+  const parsed = Number.parseInt(seq, 36);
+  if (parsed < 1) throw malformed();
+  return { taskId: cursor.slice(dot + 1), seq: parsed };
+}
+
+function malformed(): AgentError {
+  return new AgentError("invalid_message", "after: not a cursor of this agent", { field: "after" });
+}

@@ -1,0 +1,42 @@
+import type { Event } from "../envelope/index.js";
+import { JournalReader } from "./journal-reader.js";
+
+const OVER: IteratorResult<Event> = Object.freeze({ done: true, value: undefined });
+
+/**
+ * Events of something that is opened when the first is asked for: one event, or a reader. Not a generator, because
+ * `return()` must not wait for what the stream waits for.
+ */
+export class EventStream implements AsyncIterableIterator<Event> {
+  readonly #open: () => Promise<JournalReader | Event>;
+  #opened: Promise<JournalReader | Event> | undefined;
+  #over = false;
+
+  constructor(open: () => Promise<JournalReader | Event>) {
+    this.#open = open;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Event>> {
+    if (this.#over) return OVER;
+    this.#opened ??= this.#open();
+    const opened = await this.#opened;
+    if (opened instanceof JournalReader) return opened.next();
+    if (this.#over) return OVER;
+    this.#over = true;
+    return { done: false, value: opened };
+  }
+
+  /** The reader went away. What it read goes on. */
+  async return(): Promise<IteratorResult<Event>> {
+    this.#over = true;
+    void this.#opened?.then(
+      (opened) => (opened instanceof JournalReader ? opened.return() : undefined),
+      () => undefined,
+    );
+    return OVER;
+  }
+}

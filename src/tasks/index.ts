@@ -1,0 +1,37 @@
+/** What is under way: the task runtime, and the stores it stands on. */
+export {
+  type AgentFunction,
+  type AgentStream,
+  type ArtifactOptions,
+  type Content,
+  Ending,
+  type IncomingMessage,
+  Progress,
+  type Result,
+  type TaskContext,
+} from "./agent-function.js";
+export { DEFAULT_TASK_LIMITS, type TaskLimits } from "./limits.js";
+export { byStatusTime, type PageEnd, pageEndOf, pageTokenOf } from "./page-token.js";
+export { createRuntime, type Runtime, type RuntimeOptions, type RuntimeStats } from "./runtime.js";
+export type {
+  Appended,
+  Batch,
+  CancelRequested,
+  Created,
+  Entry,
+  Facts,
+  Heard,
+  Hold,
+  IdempotencyKey,
+  LeaseRequest,
+  NewTask,
+  Refusal,
+  Resumed,
+  Snapshot,
+  Store,
+  TakenOver,
+  Turned,
+} from "./store.js";
+export { createMemoryStore, type MemoryStoreOptions, type MemoryStoreSize } from "./stores/memory.js";
+export { platformTimers, type Timers } from "./timers.js";
+export type { Ids, PushPort, ServedAgent } from "./workplace.js";

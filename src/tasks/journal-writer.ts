@@ -1,0 +1,106 @@
+import type { Json, Maybe, TaskEvent } from "../envelope/index.js";
+import type { Appended, Refusal } from "./store.js";
+import type { Workplace } from "./workplace.js";
+
+/** What became of a write. `store`: the store itself failed. */
+export type Written =
+  | { readonly ok: true; readonly cancelRequested: boolean }
+  | { readonly ok: false; readonly because: Refusal | "store" };
+
+export interface WriterStart {
+  readonly taskId: string;
+  readonly owner: string;
+  readonly epoch: number;
+  readonly seq: number;
+}
+
+const NOTHING_TO_WRITE: Written = Object.freeze({ ok: true, cancelRequested: false });
+
+/** The one writer of a task's journal: entries in order, one append at a time, those of one tick together. */
+export class JournalWriter {
+  readonly taskId: string;
+  readonly owner: string;
+  readonly epoch: number;
+  readonly #place: Workplace;
+  readonly #heed: (written: Written) => void;
+  #seq: number;
+  #pending: TaskEvent[] = [];
+  #writing: Promise<Written> | undefined;
+
+  /** `heed` hears of every write that nobody waited for. */
+  constructor(place: Workplace, start: WriterStart, heed: (written: Written) => void) {
+    this.#place = place;
+    this.#heed = heed;
+    this.taskId = start.taskId;
+    this.owner = start.owner;
+    this.epoch = start.epoch;
+    this.#seq = start.seq;
+  }
+
+  /** Sequence number of the last entry that was written. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  get isFull(): boolean {
+    return this.#pending.length >= this.#place.limits.entriesPerAppend;
+  }
+
+  add(event: TaskEvent): void {
+    if (this.#pending.push(event) === 1) this.#place.afterThisTick(this.#flush);
+  }
+
+  /** Everything added so far is in the journal, or refused. */
+  async write(): Promise<Written> {
+    while (this.#writing !== undefined) await this.#writing;
+    if (this.#pending.length === 0) return NOTHING_TO_WRITE;
+    const events = this.#pending;
+    this.#pending = [];
+    return this.#append(events, undefined, false);
+  }
+
+  /** Waits for the end of the tick, so that others get their turn, and for the store. */
+  async drain(): Promise<Written> {
+    await new Promise<void>((resolve) => this.#place.afterThisTick(resolve));
+    return this.write();
+  }
+
+  /**
+   * The last write of a turn: `ending` comes behind all that was added. Refused with `heard`, what was added before stays
+   * to be written; refused as `full`, it is dropped.
+   */
+  async end(ending: readonly TaskEvent[], state: Maybe<Json>, unlessHeard: boolean): Promise<Written> {
+    while (this.#writing !== undefined) await this.#writing;
+    const before = this.#pending;
+    this.#pending = [];
+    const written = await this.#append(before.length === 0 ? ending : before.concat(ending), state, unlessHeard);
+    if (!written.ok && written.because === "heard") for (const event of before) this.add(event);
+    return written;
+  }
+
+  readonly #flush = (): void => {
+    if (this.#pending.length > 0) void this.write().then(this.#heed);
+  };
+
+  async #append(events: readonly TaskEvent[], state: Maybe<Json>, unlessHeard: boolean): Promise<Written> {
+    const writing = this.#tryAppend(events, state, unlessHeard);
+    this.#writing = writing;
+    const written = await writing;
+    this.#writing = undefined;
+    return written;
+  }
+
+  /** Never rejects: a store that fails is a write that was refused. */
+  async #tryAppend(events: readonly TaskEvent[], state: Maybe<Json>, unlessHeard: boolean): Promise<Written> {
+    try {
+      const batch = { epoch: this.epoch, after: this.#seq, events, state, unlessHeard };
+      const appended: Appended = await this.#place.store.append(this.taskId, batch);
+      if (!appended.ok) return appended;
+      this.#seq += events.length;
+      if (this.#place.push !== undefined) await this.#place.notify(this.taskId, this.owner, events);
+      return appended;
+    } catch {
+      return { ok: false, because: "store" };
+    }
+  }
+}

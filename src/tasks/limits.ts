@@ -1,0 +1,77 @@
+/** Everything about tasks that can grow, and every wait, has a name, a unit and a modest default. */
+export interface TaskLimits {
+  readonly runningTasks: number;
+  readonly runningTasksPerOwner: number;
+  /** Agents that were told to stop and have not: their work still costs something. */
+  readonly abandonedRuns: number;
+  readonly keptTasks: number;
+  /** How long a finished task can still be read. */
+  readonly keptTasksMs: number;
+  /** Journals of all tasks together, as a store in memory counts them. */
+  readonly keptBytes: number;
+  /** Messages shown of one task: the newest. */
+  readonly historyPerTask: number;
+  readonly journalEntries: number;
+  readonly journalBytes: number;
+  /** A run that has this many unwritten entries waits for the store. */
+  readonly entriesPerAppend: number;
+  /** Entries one reader takes from the store at once. */
+  readonly entriesPerRead: number;
+  /** A durable store writes a snapshot at most this often. */
+  readonly entriesPerSnapshot: number;
+  /** Messages that wait for a running task's next turn. */
+  readonly inputsPerTask: number;
+  /** The value an agent saves for its next turn. */
+  readonly stateBytes: number;
+  readonly idempotencyKeyBytes: number;
+  readonly idempotencyKeepMs: number;
+  readonly idempotencyKeys: number;
+  readonly idempotencyKeysPerOwner: number;
+  readonly pushConfigsPerTask: number;
+  readonly pageSize: number;
+  readonly defaultPageSize: number;
+  readonly cursorBytes: number;
+  readonly leaseMs: number;
+  readonly renewEveryMs: number;
+  /** Lost tasks one sweep takes over. */
+  readonly takeOversPerSweep: number;
+  /** How long a cancel waits for a holder elsewhere. */
+  readonly cancelGraceMs: number;
+}
+
+const MIB = 1024 * 1024;
+const HOUR_MS = 3_600_000;
+
+export const DEFAULT_TASK_LIMITS: TaskLimits = Object.freeze({
+  runningTasks: 1_000,
+  runningTasksPerOwner: 100,
+  abandonedRuns: 1_000,
+  keptTasks: 20_000,
+  keptTasksMs: HOUR_MS,
+  keptBytes: 256 * MIB,
+  historyPerTask: 1_000,
+  journalEntries: 10_000,
+  journalBytes: 16 * MIB,
+  entriesPerAppend: 64,
+  entriesPerRead: 256,
+  entriesPerSnapshot: 64,
+  inputsPerTask: 16,
+  stateBytes: MIB,
+  idempotencyKeyBytes: 256,
+  idempotencyKeepMs: 24 * HOUR_MS,
+  idempotencyKeys: 1_000_000,
+  idempotencyKeysPerOwner: 100_000,
+  pushConfigsPerTask: 8,
+  pageSize: 100,
+  defaultPageSize: 50,
+  cursorBytes: 256,
+  leaseMs: 10_000,
+  renewEveryMs: 3_000,
+  takeOversPerSweep: 100,
+  cancelGraceMs: 5_000,
+});
+
+/** The defaults, with what was given put over them. */
+export function taskLimits(given: Partial<TaskLimits> = {}): TaskLimits {
+  return { ...DEFAULT_TASK_LIMITS, ...given };
+}

@@ -1,0 +1,88 @@
+import {
+  dataPart,
+  type Envelope,
+  type Json,
+  type Maybe,
+  type Metadata,
+  NO_META,
+  type Part,
+  type Proof,
+  textOf,
+  textPart,
+} from "../envelope/index.js";
+import type { Content, IncomingMessage } from "./agent-function.js";
+import type { Ids } from "./workplace.js";
+
+/** Content as parts. An array of anything but parts is JSON, and becomes a data part like any other JSON. */
+export function partsOf(content: Content): readonly Part[] {
+  if (typeof content === "string") return [textPart(content)];
+  if (isParts(content)) return content;
+  // What is neither text nor parts is JSON by its type.
+  return [dataPart(content as Json)];
+}
+
+function isParts(content: Exclude<Content, string>): content is readonly Part[] {
+  return Array.isArray(content) && content.every((part) => typeof part?.kind === "string");
+}
+
+/** Where an agent's words go, and what they answer. */
+export interface Conversation {
+  readonly agent: string;
+  readonly heard: Envelope;
+  readonly sessionId: string;
+  readonly taskId: Maybe<string>;
+}
+
+/** What the agent says, as a message to whoever spoke last. */
+export function agentMessage({ agent, heard, sessionId, taskId }: Conversation, content: Content, ids: Ids): Envelope {
+  return {
+    id: ids.newId(),
+    ts: ids.now() / 1000,
+    src: agent,
+    dst: heard.src,
+    intent: heard.intent,
+    role: "agent",
+    content: partsOf(content),
+    context: { traceId: heard.context.traceId, parentId: heard.id, sessionId, taskId },
+    meta: NO_META,
+  };
+}
+
+/** The message as the agent reads it; its text is put together when somebody looks. */
+export class Incoming implements IncomingMessage {
+  readonly id: string;
+  readonly ts: number;
+  readonly src: string;
+  readonly dst: string;
+  readonly intent: string;
+  readonly role: "user" | "agent";
+  readonly content: readonly Part[];
+  readonly context: Envelope["context"];
+  readonly meta: Envelope["meta"];
+  readonly references: Maybe<readonly string[]>;
+  readonly extensions: Maybe<readonly string[]>;
+  readonly metadata: Maybe<Metadata>;
+  readonly proofs: Maybe<readonly Proof[]>;
+  readonly extra: Maybe<Metadata>;
+
+  constructor(envelope: Envelope) {
+    this.id = envelope.id;
+    this.ts = envelope.ts;
+    this.src = envelope.src;
+    this.dst = envelope.dst;
+    this.intent = envelope.intent;
+    this.role = envelope.role;
+    this.content = envelope.content;
+    this.context = envelope.context;
+    this.meta = envelope.meta;
+    this.references = envelope.references;
+    this.extensions = envelope.extensions;
+    this.metadata = envelope.metadata;
+    this.proofs = envelope.proofs;
+    this.extra = envelope.extra;
+  }
+
+  get text(): string {
+    return textOf(this.content);
+  }
+}

@@ -1,0 +1,291 @@
+import { AgentError, type Envelope, type Json, type Maybe, type Task } from "../envelope/index.js";
+import { type AgentStream, Progress, type Result } from "./agent-function.js";
+import { JournalWriter, type Written } from "./journal-writer.js";
+import { Incoming, partsOf } from "./messages.js";
+import type { Turned } from "./store.js";
+import { Turn, type TurnTask, ttlOf } from "./turn.js";
+import {
+  artifactEvent,
+  failedEvent,
+  type ResultArtifact,
+  statusEvent,
+  type TaskTalk,
+  type TurnEnd,
+  turnEnd,
+  withheldEnd,
+} from "./turn-events.js";
+import type { Running, ServedAgent, Workplace } from "./workplace.js";
+
+const RESULT = "result";
+
+export interface RunStart {
+  readonly task: Task;
+  readonly owner: string;
+  readonly caller: string;
+  readonly agentName: string;
+  readonly agent: ServedAgent;
+  readonly epoch: number;
+  readonly seq: number;
+  readonly message: Envelope;
+}
+
+/** What an agent had begun before its exchange became a task. */
+export interface Begun {
+  readonly stream: AgentStream;
+  readonly first: Progress | string;
+}
+
+/** One holder's work on one task: turn after turn until nobody waits to be heard, or until it is stopped. */
+export class Run implements Running, TurnTask {
+  readonly taskId: string;
+  readonly owner: string;
+  readonly restartable: boolean;
+  /** The task as it stood when this run began. */
+  readonly opening: Task;
+  readonly openingSeq: number;
+  readonly done: Promise<Maybe<number>>;
+  readonly #place: Workplace;
+  readonly #start: RunStart;
+  readonly #writer: JournalWriter;
+  #turn: Turn;
+  #talk: TaskTalk;
+  #message: Envelope;
+  #stream: AgentStream | undefined;
+  #result: ResultArtifact;
+  /** `ending`: the last entries of a turn are being written. `over`: what the agent still says is refused. */
+  #phase: "working" | "ending" | "over" = "working";
+  #stopAsked: { readonly state: "failed" | "canceled"; readonly reason: AgentError } | undefined;
+  #carried: Maybe<Json>;
+  #agentAtWork = false;
+  #finished = false;
+  #settle: (seq: Maybe<number>) => void = () => undefined;
+
+  /** The place must have been entered for the owner; the run leaves it at its end. */
+  constructor(place: Workplace, start: RunStart, turn: Turn) {
+    const { task, owner, epoch, seq, message } = start;
+    this.#place = place;
+    this.#start = start;
+    this.taskId = task.id;
+    this.owner = owner;
+    this.opening = task;
+    this.openingSeq = seq;
+    this.restartable = start.agent.restartable === true;
+    this.done = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    this.#writer = new JournalWriter(place, { taskId: task.id, owner, epoch, seq }, (written) => this.#heed(written));
+    this.#message = message;
+    this.#talk = this.#talkOver(message);
+    this.#turn = turn;
+    this.#result = resultOf(task, turn.turn);
+    turn.joinTask(this);
+    place.runs.set(task.id, this);
+  }
+
+  get epoch(): number {
+    return this.#writer.epoch;
+  }
+
+  /** Calls the agent. */
+  begin(): void {
+    this.#limitTime();
+    void this.#work(undefined);
+  }
+
+  /** Goes on with what the agent has begun; its time is limited already. */
+  continueWith(begun: Begun): void {
+    void this.#work(begun);
+  }
+
+  /** The agent is done already. */
+  endWith(result: Result): void {
+    void this.#finishTurn(result).then((next) => (next ? this.#work(undefined) : undefined));
+  }
+
+  async snapshot(): Promise<Maybe<Task>> {
+    this.#heed(await this.#writer.write());
+    return (await this.#place.store.snapshot(this.taskId, this.owner))?.task;
+  }
+
+  async stop(state: "failed" | "canceled", reason: AgentError): Promise<void> {
+    if (this.#phase === "working") await this.#stopNow(state, reason);
+    else if (this.#phase === "ending") this.#stopAsked ??= { state, reason };
+    await this.done;
+  }
+
+  abandon(reason: AgentError): void {
+    if (this.#phase === "over") return;
+    this.#halt(reason);
+    this.#finish(undefined);
+  }
+
+  async #work(begun: Maybe<Begun>): Promise<void> {
+    let from = begun;
+    for (;;) {
+      this.#agentAtWork = true;
+      const result = await this.#outcome(from);
+      this.#agentAtWork = false;
+      this.#stream = undefined;
+      from = undefined;
+      if (this.#phase === "over") {
+        this.#place.abandoned -= 1;
+        return;
+      }
+      if (!(await this.#finishTurn(result))) return;
+    }
+  }
+
+  /** What the agent returns, or what it threw as one of ours: the words of a foreign error stay inside. */
+  async #outcome(begun: Maybe<Begun>): Promise<Result | AgentError> {
+    try {
+      const output = begun?.stream ?? this.#start.agent.handle(new Incoming(this.#message), this.#turn);
+      return isStream(output) ? await this.#pull(output, begun) : await output;
+    } catch (thrown) {
+      return AgentError.from(thrown);
+    }
+  }
+
+  async #pull(stream: AgentStream, begun: Maybe<Begun>): Promise<Result> {
+    this.#stream = stream;
+    if (begun !== undefined) this.#take(begun.first);
+    for (;;) {
+      const step = await stream.next();
+      if (this.#phase === "over") return undefined;
+      if (step.done === true) return step.value;
+      this.#take(step.value);
+      if (this.#writer.isFull) this.#heed(await this.#writer.drain());
+    }
+  }
+
+  #take(step: Progress | string): void {
+    const { ids } = this.#place;
+    if (!(step instanceof Progress)) {
+      this.#writer.add(artifactEvent(this.#talk, this.#result.id, partsOf(step), { append: this.#result.started }));
+      this.#result = { id: this.#result.id, started: true };
+    } else if (step.step === "working") {
+      this.#writer.add(statusEvent(this.#talk, "working", ids, { content: step.content, metadata: step.options.metadata }));
+    } else {
+      this.#writer.add(artifactEvent(this.#talk, step.options.id ?? ids.newId(), partsOf(step.content ?? []), step.options));
+    }
+  }
+
+  /** True when another turn has to follow. */
+  async #finishTurn(result: Result | AgentError): Promise<boolean> {
+    this.#phase = "ending";
+    this.#turn.end();
+    const end = turnEnd(this.#talk, result, this.#result, this.#place.ids);
+    const written = await this.#writer.end(end.events, this.#turn.saved ?? this.#carried, !end.final);
+    if (!written.ok && written.because === "heard") return this.#nextTurn(end);
+    if (!written.ok && written.because === "full") return this.#close("failed", tooLarge());
+    this.#finish(written.ok ? this.#writer.seq : undefined);
+    return false;
+  }
+
+  async #nextTurn(withheld: TurnEnd): Promise<boolean> {
+    for (const event of withheldEnd(withheld, this.#place.ids.now())) this.#writer.add(event);
+    this.#phase = "working";
+    this.#carried = this.#turn.saved ?? this.#carried;
+    this.#heed(await this.#writer.write());
+    if (this.#stopAsked !== undefined && !this.#isOver()) await this.#stopNow(this.#stopAsked.state, this.#stopAsked.reason);
+    if (this.#isOver()) return false;
+    const next = await this.#place.store.nextTurn(this.taskId, this.epoch).catch(() => undefined);
+    if (this.#isOver()) return false;
+    if (next === undefined) {
+      this.abandon(lostPlace());
+      return false;
+    }
+    this.#enterTurn(next.message, next.turned);
+    return true;
+  }
+
+  #enterTurn(message: Envelope, turned: Turned): void {
+    this.#message = message;
+    this.#talk = this.#talkOver(message);
+    this.#result = resultOf(turned.task, turned.turn);
+    this.#turn = openTurn(this.#place, this.#start.caller, message, { ...turned, state: this.#carried ?? turned.state });
+    this.#turn.joinTask(this);
+    this.#limitTime();
+  }
+
+  #limitTime(): void {
+    const ttlMs = ttlOf(this.#message);
+    if (ttlMs !== undefined) this.#turn.expireAfter(ttlMs, (reason) => void this.stop("failed", reason));
+  }
+
+  #heed(written: Written): void {
+    if (written.ok) {
+      if (written.cancelRequested) void this.stop("canceled", new AgentError("cancelled", "the task was canceled"));
+    } else if (written.because === "full") void this.stop("failed", tooLarge());
+    else this.abandon(lostPlace());
+  }
+
+  async #stopNow(state: "failed" | "canceled", reason: AgentError): Promise<void> {
+    this.#halt(reason);
+    await this.#close(state, reason);
+  }
+
+  /** From here on the agent's output is refused, whatever it does. */
+  #halt(reason: AgentError): void {
+    this.#phase = "over";
+    if (this.#agentAtWork) this.#place.abandoned += 1;
+    this.#turn.stop(reason);
+    // Runs the agent's `finally` as soon as it can be reached; nobody waits for it.
+    this.#stream?.return(undefined).catch(() => undefined);
+  }
+
+  async #close(state: "failed" | "canceled", reason: AgentError): Promise<false> {
+    const { ids } = this.#place;
+    const { code, message } = reason;
+    const event = state === "canceled" ? statusEvent(this.#talk, state, ids) : failedEvent(this.#talk, ids, { code, message });
+    let written = await this.#writer.end([event], undefined, false);
+    // What was unwritten did not fit and is dropped; the status alone always does.
+    if (!written.ok && written.because === "full") written = await this.#writer.end([event], undefined, false);
+    this.#finish(written.ok ? this.#writer.seq : undefined);
+    return false;
+  }
+
+  #finish(seq: Maybe<number>): void {
+    this.#phase = "over";
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#turn.end();
+    if (this.#place.runs.get(this.taskId) === this) this.#place.runs.delete(this.taskId);
+    this.#place.leave(this.owner);
+    this.#settle(seq);
+  }
+
+  /** A method, because the compiler does not know that the phase changes while we wait. */
+  #isOver(): boolean {
+    return this.#phase === "over";
+  }
+
+  #talkOver(heard: Envelope): TaskTalk {
+    return { agent: this.#start.agentName, heard, sessionId: this.opening.contextId, taskId: this.taskId };
+  }
+}
+
+/** The agent's view of a turn on a task that exists. */
+export function openTurn(place: Workplace, caller: string, message: Envelope, turned: Omit<Turned, "epoch" | "seq">): Turn {
+  const history = turned.task.history.filter(({ id }) => id !== message.id);
+  const { turn: number, state, task } = turned;
+  return new Turn(place, { message, sessionId: task.contextId, caller, number, history, state, outputModes: undefined });
+}
+
+/** True for what an `async *` function hands back. */
+export function isStream(output: unknown): output is AgentStream {
+  return typeof output === "object" && output !== null && Symbol.asyncIterator in output;
+}
+
+/** A later turn does not write over what an earlier one has answered. */
+function resultOf(task: Task, turn: number): ResultArtifact {
+  const taken = turn > 1 && task.artifacts.some(({ id }) => id === RESULT);
+  return { id: taken ? `${RESULT}-${turn}` : RESULT, started: false };
+}
+
+function tooLarge(): AgentError {
+  return new AgentError("too_large", "the task has reached the limit of its journal");
+}
+
+function lostPlace(): AgentError {
+  return new AgentError("lost_place", "the task is no longer held by this process");
+}

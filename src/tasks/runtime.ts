@@ -1,0 +1,118 @@
+import { AgentError, type Call, type Handler, type Maybe, type Operation, type Reply } from "../envelope/index.js";
+import { type TaskLimits, taskLimits } from "./limits.js";
+import { deletePush, getPush, listPush, setPush } from "./push-configs.js";
+import { send } from "./send.js";
+import type { Store } from "./store.js";
+import { sweep } from "./sweep.js";
+import { cancelTask, getTask, listTasks, subscribe } from "./task-operations.js";
+import { platformTimers, type Timers } from "./timers.js";
+import { type Ids, type PushPort, type ServedAgent, Workplace } from "./workplace.js";
+
+export interface RuntimeOptions {
+  /** By name; a call that names none means the first. */
+  readonly agents: ReadonlyMap<string, ServedAgent>;
+  readonly store: Store;
+  readonly ids: Ids;
+  readonly limits?: Maybe<Partial<TaskLimits>>;
+  /** Without it every push operation is refused. */
+  readonly push?: Maybe<PushPort>;
+  readonly timers?: Maybe<Timers>;
+}
+
+export interface RuntimeStats {
+  readonly runningTasks: number;
+  readonly bareReplies: number;
+  readonly openStreams: number;
+  /** Agents that were told to stop and have not. */
+  readonly abandonedRuns: number;
+}
+
+/** Agents as one handler, with identity, state, history, ownership and a journal for what they do. */
+export interface Runtime {
+  readonly handler: Handler;
+  /** Refuses new work, waits for what is under way, then stops it. */
+  close(drainMs: number): Promise<void>;
+  stats(): RuntimeStats;
+}
+
+export function createRuntime(options: RuntimeOptions): Runtime {
+  const { agents, store, ids, push, timers = platformTimers } = options;
+  const place = new Workplace({ agents, store, ids, push, timers, limits: taskLimits(options.limits) });
+  const stopSweeping = sweepEvery(place);
+  let closed: Promise<void> | undefined;
+  return {
+    handler: (operation, call) => handle(place, operation, call),
+    close: (drainMs) => {
+      closed ??= closeDown(place, drainMs).finally(stopSweeping);
+      return closed;
+    },
+    stats: () => ({
+      runningTasks: place.running,
+      bareReplies: place.replies.size,
+      openStreams: place.readers.size,
+      abandonedRuns: place.abandoned,
+    }),
+  };
+}
+
+function handle(place: Workplace, operation: Operation, call: Call): Reply {
+  switch (operation.kind) {
+    case "send":
+      return send(place, operation, call);
+    case "task.get":
+      return getTask(place, operation, call);
+    case "task.list":
+      return listTasks(place, operation, call);
+    case "task.cancel":
+      return cancelTask(place, operation, call);
+    case "task.subscribe":
+      return subscribe(place, operation, call);
+    case "push.set":
+      return setPush(place, operation, call);
+    case "push.get":
+      return getPush(place, operation, call);
+    case "push.list":
+      return listPush(place, operation, call);
+    case "push.delete":
+      return deletePush(place, operation, call);
+    case "ping":
+      return Promise.resolve({ kind: "done" });
+    case "session.close":
+    case "card":
+      return Promise.reject(new AgentError("unsupported_method", `${operation.kind} is not an operation on tasks`));
+    default:
+      return operation satisfies never;
+  }
+}
+
+function sweepEvery(place: Workplace): () => void {
+  let sweeping = false;
+  return place.timers.every(place.limits.renewEveryMs, () => {
+    if (sweeping) return;
+    sweeping = true;
+    // A store that is away now may be back for the next sweep; until then leases run out, which is what they are for.
+    void sweep(place)
+      .catch(() => undefined)
+      .finally(() => {
+        sweeping = false;
+      });
+  });
+}
+
+async function closeDown(place: Workplace, drainMs: number): Promise<void> {
+  place.closing = true;
+  const drained = new Promise<void>((resolve) => {
+    place.onIdle(resolve);
+    place.timers.after(drainMs, resolve);
+  });
+  await drained;
+  const reason = new AgentError("unavailable", "the agent is shutting down");
+  for (const reply of [...place.replies]) reply.end(reason);
+  const stops = [...place.runs.values()].map((run) => {
+    // Whoever takes it over starts it again.
+    if (run.restartable) return run.abandon(reason);
+    return run.stop("failed", reason);
+  });
+  await Promise.all(stops);
+  for (const reader of [...place.readers]) reader.end(reason);
+}

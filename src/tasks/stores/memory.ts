@@ -1,0 +1,252 @@
+import { type Envelope, isTerminal, type Maybe, type PushConfig, type TaskEvent } from "../../envelope/index.js";
+import { eventSize, messageSize } from "../content-size.js";
+import { type TaskLimits, taskLimits } from "../limits.js";
+import type { Appended, Batch, Created, Entry, Heard, Hold, LeaseRequest, NewTask, Resumed, Store, TakenOver } from "../store.js";
+import { KeptTasks } from "./kept-tasks.js";
+import { answerFor, KeyIndex } from "./key-index.js";
+import { listTasks } from "./list-tasks.js";
+import { TaskRecord } from "./task-record.js";
+
+export interface MemoryStoreOptions {
+  readonly limits?: Maybe<Partial<TaskLimits>>;
+  now(): number;
+}
+
+/** What a store in memory holds at the moment. */
+export interface MemoryStoreSize {
+  readonly tasks: number;
+  readonly bytes: number;
+}
+
+const WRITTEN: Appended = Object.freeze({ ok: true, cancelRequested: false });
+const CANCEL_REQUESTED: Appended = Object.freeze({ ok: true, cancelRequested: true });
+const FIRST_KEPT = 1;
+const nothing = (): void => undefined;
+
+/** Tasks in this process's memory: fast, bounded, and gone with the process. */
+export function createMemoryStore({ limits, now }: MemoryStoreOptions): Store & { readonly size: MemoryStoreSize } {
+  return new MemoryStore(taskLimits(limits), now);
+}
+
+/** No method waits for anything, so each is one step by itself. */
+class MemoryStore implements Store {
+  readonly #limits: TaskLimits;
+  readonly #now: () => number;
+  readonly #tasks: KeptTasks;
+  readonly #keys: KeyIndex;
+
+  constructor(limits: TaskLimits, now: () => number) {
+    this.#limits = limits;
+    this.#now = now;
+    this.#tasks = new KeptTasks(limits, now);
+    this.#keys = new KeyIndex(limits);
+  }
+
+  get size(): MemoryStoreSize {
+    return { tasks: this.#tasks.size, bytes: this.#tasks.bytes };
+  }
+
+  async create(start: NewTask): Promise<Created> {
+    const { owner, agent, key, task } = start;
+    const nowMs = this.#now();
+    if (key !== undefined) {
+      const known = this.#keys.check(owner, agent, key, nowMs);
+      if (known !== undefined) return answerFor(known, this.#tasks.find(known.taskId, owner) !== undefined);
+      if (this.#keys.isFull(owner)) return { made: false, because: "full" };
+    }
+    const record = new TaskRecord(start, nowMs);
+    if (!this.#tasks.hasRoom(record.bytes, 1)) return { made: false, because: "full" };
+    if (key !== undefined) this.#keys.keep(owner, agent, key, { taskId: task.id, nowMs });
+    this.#tasks.add(record);
+    return { made: true, epoch: record.epoch };
+  }
+
+  async append(taskId: string, batch: Batch): Promise<Appended> {
+    const record = this.#tasks.get(taskId);
+    if (record === undefined || record.closed) return { ok: false, because: "closed" };
+    if (record.holder === undefined || record.epoch !== batch.epoch) return { ok: false, because: "fenced" };
+    if (record.seq !== batch.after) return { ok: false, because: "sequence" };
+    if (batch.unlessHeard && record.inputs.length > 0) return { ok: false, because: "heard" };
+    const { events } = batch;
+    let bytes = 0;
+    for (const event of events) bytes += eventSize(event);
+    if (!this.#fits(record, events, bytes)) return { ok: false, because: "full" };
+    for (const event of events) record.push(event);
+    this.#tasks.grow(record, bytes);
+    if (batch.state !== undefined) record.saved = batch.state;
+    if (record.holder === undefined) this.#tasks.rest(record);
+    record.ring();
+    return record.cancelRequested ? CANCEL_REQUESTED : WRITTEN;
+  }
+
+  async facts(taskId: string, owner: string) {
+    const record = this.#tasks.find(taskId, owner);
+    if (record === undefined) return undefined;
+    return { agent: record.agent, contextId: record.contextId, state: record.status, seq: record.seq };
+  }
+
+  async hear(taskId: string, owner: string, message: Envelope): Promise<Heard> {
+    const record = this.#tasks.find(taskId, owner);
+    if (record === undefined) return "missing";
+    if (record.hasHeard(message)) return "repeated";
+    if (record.closed) return "closed";
+    if (record.interrupted) return "interrupted";
+    if (record.inputs.length >= this.#limits.inputsPerTask) return "busy";
+    if (!this.#canHear(record, message)) return "full";
+    this.#hear(record, message);
+    record.inputs.push(message);
+    return "heard";
+  }
+
+  async resume(taskId: string, owner: string, message: Envelope, lease: LeaseRequest): Promise<Resumed> {
+    const record = this.#tasks.find(taskId, owner);
+    if (record === undefined) return { ok: false, because: "missing" };
+    if (record.hasHeard(message)) return { ok: false, because: "repeated" };
+    if (record.closed) return { ok: false, because: "closed" };
+    if (!record.interrupted) return { ok: false, because: "running" };
+    // Out of the list of what may be evicted first: making room must not take this very task.
+    this.#tasks.rouse(record);
+    const event = this.#statusEvent(record, "working");
+    const bytes = eventSize(event);
+    if (!this.#canHear(record, message) || !this.#fits(record, [event], bytes)) {
+      this.#tasks.rest(record);
+      return { ok: false, because: "full" };
+    }
+    record.push(event);
+    this.#tasks.grow(record, bytes);
+    this.#hold(record, lease);
+    this.#hear(record, message);
+    record.turn += 1;
+    record.ring();
+    return { ok: true, ...record.turned() };
+  }
+
+  async nextTurn(taskId: string, epoch: number) {
+    const record = this.#tasks.get(taskId);
+    if (record === undefined || record.holder === undefined || record.epoch !== epoch) return undefined;
+    const message = record.inputs.shift();
+    if (message === undefined) return undefined;
+    record.turn += 1;
+    return { message, turned: record.turned() };
+  }
+
+  async read(taskId: string, owner: string, after: number, limit: number) {
+    const record = this.#tasks.find(taskId, owner);
+    if (record === undefined) return undefined;
+    const entries: Entry[] = [];
+    const end = Math.min(record.seq, after + limit);
+    for (let seq = after + 1; seq <= end; seq++) {
+      const event = record.events[seq - 1];
+      if (event !== undefined) entries.push({ seq, event });
+    }
+    return { firstKept: FIRST_KEPT, entries, closed: record.closed };
+  }
+
+  async snapshot(taskId: string, owner: string, at?: number) {
+    const record = this.#tasks.find(taskId, owner);
+    return at === undefined ? record?.snapshot() : record?.snapshotAt(at);
+  }
+
+  async list(owner: string, query: Parameters<Store["list"]>[1]) {
+    return listTasks(this.#tasks.of(owner), query, this.#limits.defaultPageSize);
+  }
+
+  async requestCancel(taskId: string, owner: string) {
+    const record = this.#tasks.find(taskId, owner);
+    if (record === undefined) return undefined;
+    if (record.closed) return { outcome: "closed", state: record.status } as const;
+    record.cancelRequested = true;
+    if (record.holder !== undefined) return { outcome: "told", holder: record.holder } as const;
+    const event = this.#statusEvent(record, "canceled");
+    this.#tasks.closeResting(record, () => record.push(event));
+    this.#tasks.grow(record, eventSize(event));
+    record.ring();
+    return { outcome: "canceled", state: record.status } as const;
+  }
+
+  async renew(holds: readonly Hold[], leaseMs: number): Promise<readonly Appended[]> {
+    const untilMs = this.#now() + leaseMs;
+    return holds.map(({ taskId, epoch }): Appended => {
+      const record = this.#tasks.get(taskId);
+      if (record === undefined || record.closed) return { ok: false, because: "closed" };
+      if (record.holder === undefined || record.epoch !== epoch) return { ok: false, because: "fenced" };
+      record.leaseUntilMs = untilMs;
+      return record.cancelRequested ? CANCEL_REQUESTED : WRITTEN;
+    });
+  }
+
+  async takeOver(lease: LeaseRequest, limit: number): Promise<readonly TakenOver[]> {
+    const nowMs = this.#now();
+    const taken: TakenOver[] = [];
+    for (const record of this.#tasks.held) {
+      if (taken.length >= limit) break;
+      if (record.leaseUntilMs > nowMs) continue;
+      this.#hold(record, lease);
+      const { taskId, epoch, owner, agent, contextId, seq, turn, saved: state, cancelRequested } = record;
+      taken.push({ taskId, epoch, owner, agent, contextId, seq, turn, state, cancelRequested });
+    }
+    return taken;
+  }
+
+  async setPush(owner: string, config: PushConfig) {
+    const record = this.#tasks.find(config.taskId, owner);
+    if (record === undefined) return "missing";
+    const index = record.pushes.findIndex(({ id }) => id === config.id);
+    if (index >= 0) record.pushes[index] = config;
+    else if (record.pushes.length >= this.#limits.pushConfigsPerTask) return "full";
+    else record.pushes.push(config);
+    return "stored";
+  }
+
+  async pushes(taskId: string, owner: string) {
+    const record = this.#tasks.find(taskId, owner);
+    return record === undefined ? undefined : [...record.pushes];
+  }
+
+  async deletePush(taskId: string, owner: string, id: string) {
+    const record = this.#tasks.find(taskId, owner);
+    if (record === undefined) return false;
+    const index = record.pushes.findIndex((config) => config.id === id);
+    if (index >= 0) record.pushes.splice(index, 1);
+    return true;
+  }
+
+  wake(taskId: string, run: () => void): () => void {
+    const record = this.#tasks.get(taskId);
+    if (record === undefined) return nothing;
+    record.listeners ??= new Set();
+    const listeners = record.listeners.add(run);
+    return () => void listeners.delete(run);
+  }
+
+  /** One closing status alone is always taken: a task must be able to end. */
+  #fits(record: TaskRecord, events: readonly TaskEvent[], bytes: number): boolean {
+    const [only] = events;
+    if (events.length === 1 && only?.kind === "status" && isTerminal(only.status.state)) return true;
+    const { journalEntries, journalBytes } = this.#limits;
+    return (
+      record.seq + record.messagesHeard + events.length <= journalEntries &&
+      record.bytes + bytes <= journalBytes &&
+      this.#tasks.hasRoom(bytes, 0)
+    );
+  }
+
+  #canHear(record: TaskRecord, message: Envelope): boolean {
+    return this.#fits(record, [], messageSize(message)) && record.seq + record.messagesHeard < this.#limits.journalEntries;
+  }
+
+  #hear(record: TaskRecord, message: Envelope): void {
+    record.hear(message);
+    this.#tasks.grow(record, messageSize(message));
+  }
+
+  #hold(record: TaskRecord, { holder, leaseMs }: LeaseRequest): void {
+    record.epoch += 1;
+    record.holder = holder;
+    record.leaseUntilMs = this.#now() + leaseMs;
+  }
+
+  #statusEvent(record: TaskRecord, state: "working" | "canceled"): TaskEvent {
+    return { kind: "status", taskId: record.taskId, contextId: record.contextId, status: { state, at: this.#now() } };
+  }
+}

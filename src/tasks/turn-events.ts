@@ -1,0 +1,87 @@
+import { AgentError, type Failure, type Maybe, type Metadata, type Part, type TaskEvent, textOf } from "../envelope/index.js";
+import { type ArtifactOptions, type Content, Ending, type Result } from "./agent-function.js";
+import { agentMessage, type Conversation, partsOf } from "./messages.js";
+import type { Ids } from "./workplace.js";
+
+type Said = "working" | "input-required" | "auth-required" | "completed" | "rejected" | "canceled";
+
+interface Words {
+  readonly content: Maybe<Content>;
+  readonly metadata?: Maybe<Metadata>;
+}
+const NO_WORDS: Words = Object.freeze({ content: undefined });
+
+/** The conversation of a task: its messages name it. */
+export interface TaskTalk extends Conversation {
+  readonly taskId: string;
+}
+
+export function statusEvent(talk: TaskTalk, state: Said, ids: Ids, { content, metadata }: Words = NO_WORDS): TaskEvent {
+  const message = content === undefined ? undefined : agentMessage(talk, content, ids);
+  return { kind: "status", taskId: talk.taskId, contextId: talk.sessionId, status: { state, at: ids.now(), message }, metadata };
+}
+
+/** A failed task says why, in our codes for machines and in words for people. */
+export function failedEvent(talk: TaskTalk, ids: Ids, error: Failure, content: Content = error.message): TaskEvent {
+  const status = { state: "failed", at: ids.now(), message: agentMessage(talk, content, ids), error } as const;
+  return { kind: "status", taskId: talk.taskId, contextId: talk.sessionId, status };
+}
+
+export function artifactEvent(talk: TaskTalk, id: string, parts: readonly Part[], options: ArtifactOptions): TaskEvent {
+  const { name, description, metadata, append = false, last = false } = options;
+  const artifact = { id, name, description, parts, metadata, extensions: undefined };
+  return { kind: "artifact", taskId: talk.taskId, contextId: talk.sessionId, artifact, append, last, metadata: undefined };
+}
+
+/** How the entries of one turn end. `final` endings stand even if a message of the caller still waits. */
+export interface TurnEnd {
+  readonly events: readonly TaskEvent[];
+  readonly final: boolean;
+}
+
+/** The unnamed artifact that holds what an agent returns or yields as text. */
+export interface ResultArtifact {
+  readonly id: string;
+  readonly started: boolean;
+}
+
+/** What an agent's return value, or what it threw, means for its task. */
+export function turnEnd(talk: TaskTalk, result: Result | AgentError, artifact: ResultArtifact, ids: Ids): TurnEnd {
+  if (result instanceof AgentError) {
+    return { events: [failedEvent(talk, ids, { code: result.code, message: result.message })], final: true };
+  }
+  if (result instanceof Ending) return endingEvents(talk, result, ids);
+  const completed = statusEvent(talk, "completed", ids);
+  if (result === undefined || result === null) return { events: [completed], final: false };
+  const options = { append: artifact.started, last: true };
+  return { events: [artifactEvent(talk, artifact.id, partsOf(result), options), completed], final: false };
+}
+
+function endingEvents(talk: TaskTalk, { state, content }: Ending, ids: Ids): TurnEnd {
+  switch (state) {
+    case "failed": {
+      const reason = content ?? "the agent gave up";
+      return { events: [failedEvent(talk, ids, { code: "internal", message: textOf(partsOf(reason)) }, reason)], final: true };
+    }
+    case "rejected":
+      return { events: [statusEvent(talk, state, ids, { content })], final: true };
+    case "input-required":
+    case "auth-required":
+    case "completed":
+      return { events: [statusEvent(talk, state, ids, { content })], final: false };
+    default:
+      return state satisfies never;
+  }
+}
+
+/** An ending that would leave a message unheard is not written; what it says is, and the next turn hears the message. */
+export function withheldEnd(end: TurnEnd, at: number): readonly TaskEvent[] {
+  const events: TaskEvent[] = [];
+  for (const event of end.events) {
+    if (event.kind !== "status") events.push(event);
+    else if (event.status.message !== undefined) {
+      events.push({ ...event, status: { state: "working", at, message: event.status.message } });
+    }
+  }
+  return events;
+}

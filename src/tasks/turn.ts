@@ -1,0 +1,143 @@
+import { AgentError, type Envelope, type Json, type Maybe, type Metadata, type Task } from "../envelope/index.js";
+import { type ArtifactOptions, type Content, Ending, Progress, type TaskContext } from "./agent-function.js";
+import { jsonSize } from "./content-size.js";
+import type { Workplace } from "./workplace.js";
+
+const NOTHING: ArtifactOptions = Object.freeze({});
+const NONE: readonly never[] = Object.freeze([]);
+
+export interface TurnStart {
+  readonly message: Envelope;
+  readonly sessionId: string;
+  readonly caller: string;
+  readonly number: number;
+  readonly history: readonly Envelope[];
+  readonly state: Maybe<Json>;
+  readonly outputModes: Maybe<readonly string[]>;
+}
+
+/** The task a turn belongs to, once there is one. */
+export interface TurnTask {
+  readonly taskId: string;
+  snapshot(): Promise<Maybe<Task>>;
+}
+
+/** One call of an agent's function, as the agent sees it. Methods live on the prototype: a call allocates no closures. */
+export class Turn implements TaskContext {
+  readonly sessionId: string;
+  readonly turn: number;
+  readonly history: readonly Envelope[];
+  readonly state: Maybe<Json>;
+  readonly caller: string;
+  readonly outputModes: readonly string[];
+  readonly extensions: readonly string[];
+  readonly #place: Workplace;
+  #task: Maybe<TurnTask>;
+  #saved: Maybe<Json>;
+  #controller: AbortController | undefined;
+  #stopped: AgentError | undefined;
+  #expiry: (() => void) | undefined;
+  #lastArtifact: string | undefined;
+
+  constructor(place: Workplace, start: TurnStart) {
+    this.#place = place;
+    this.sessionId = start.sessionId;
+    this.turn = start.number;
+    this.history = start.history;
+    this.state = start.state;
+    this.caller = start.caller;
+    this.outputModes = start.outputModes ?? NONE;
+    this.extensions = start.message.extensions ?? NONE;
+  }
+
+  get id(): Maybe<string> {
+    return this.#task?.taskId;
+  }
+
+  /** Made on first use: most agents never ask, and a platform signal costs microseconds. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#stopped !== undefined) this.#controller.abort(this.#stopped);
+    }
+    return this.#controller.signal;
+  }
+
+  save(state: Json): void {
+    if (jsonSize(state) > this.#place.limits.stateBytes) {
+      throw new AgentError("too_large", "the saved state is larger than the limit stateBytes");
+    }
+    this.#saved = state;
+  }
+
+  working(message?: Content, metadata?: Metadata): Progress {
+    return new Progress("working", message, metadata === undefined ? NOTHING : { metadata });
+  }
+
+  artifact(content: Content, options: ArtifactOptions = NOTHING): Progress {
+    const last = options.append === true ? this.#lastArtifact : undefined;
+    const id = options.id ?? last ?? this.#place.ids.newId();
+    this.#lastArtifact = id;
+    return new Progress("artifact", content, { ...options, id });
+  }
+
+  ask(question: Content): Ending {
+    return new Ending("input-required", question);
+  }
+
+  askForAuthorization(question: Content): Ending {
+    return new Ending("auth-required", question);
+  }
+
+  reject(reason: Content): Ending {
+    return new Ending("rejected", reason);
+  }
+
+  fail(reason: Content): Ending {
+    return new Ending("failed", reason);
+  }
+
+  complete(message?: Content): Ending {
+    return new Ending("completed", message);
+  }
+
+  snapshot(): Promise<Maybe<Task>> {
+    return this.#task === undefined ? Promise.resolve(undefined) : this.#task.snapshot();
+  }
+
+  get saved(): Maybe<Json> {
+    return this.#saved;
+  }
+
+  /** From now on the exchange has a task. */
+  joinTask(task: TurnTask): void {
+    this.#task = task;
+  }
+
+  /** Calls `expire` when the work has lasted `ttlMs`, unless the turn ends before. */
+  expireAfter(ttlMs: number, expire: (reason: AgentError) => void): void {
+    this.#expiry = this.#place.timers.after(ttlMs, () =>
+      expire(new AgentError("deadline", "the work took longer than its ttlMs")),
+    );
+  }
+
+  /** The work must stop: the agent hears it if it listens. */
+  stop(reason: AgentError): void {
+    this.end();
+    if (this.#stopped !== undefined) return;
+    this.#stopped = reason;
+    this.#controller?.abort(reason);
+  }
+
+  end(): void {
+    this.#expiry?.();
+    this.#expiry = undefined;
+  }
+}
+
+/** The time the caller allows for the work; what is no time is the caller's mistake. */
+export function ttlOf({ context: { ttlMs } }: Envelope): Maybe<number> {
+  if (ttlMs === undefined) return undefined;
+  if (ttlMs > 0 && ttlMs < Number.POSITIVE_INFINITY) return ttlMs;
+  throw new AgentError("invalid_message", "context.ttlMs: must be a positive number", { field: "context.ttlMs" });
+}

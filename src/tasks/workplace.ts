@@ -1,0 +1,141 @@
+import { AgentError, type Maybe, type PushConfig, type TaskEvent } from "../envelope/index.js";
+import type { AgentFunction } from "./agent-function.js";
+import type { TaskLimits } from "./limits.js";
+import type { Store } from "./store.js";
+import type { Timers } from "./timers.js";
+
+export interface Ids {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  newId(): string;
+}
+
+/** An agent as the runtime serves it. */
+export interface ServedAgent {
+  readonly handle: AgentFunction;
+  /** A run that lost its holder is started again: at least once instead of at most once. */
+  readonly restartable?: Maybe<boolean>;
+}
+
+/** Where events go for callers that asked to be told. Delivery, retry and the guard of its URLs are its own affair. */
+export interface PushPort {
+  /** Called in the order of the journal, after the entry was written. Must neither wait nor throw. */
+  deliver(config: PushConfig, event: TaskEvent): void;
+}
+
+/** A run as those see it who only wait for it or stop it. */
+export interface Running {
+  readonly taskId: string;
+  readonly owner: string;
+  readonly epoch: number;
+  readonly restartable: boolean;
+  /** The sequence of the entry that ended its last turn; undefined when somebody else has the task now. */
+  readonly done: Promise<Maybe<number>>;
+  /** Settles when the task is closed. */
+  stop(state: "failed" | "canceled", reason: AgentError): Promise<void>;
+  /** Writes nothing more: the task belongs to somebody else. */
+  abandon(reason: AgentError): void;
+}
+
+/** Something that ends when the runtime does. */
+export interface Endable {
+  end(reason: AgentError): void;
+}
+
+export interface WorkplaceOptions {
+  readonly agents: ReadonlyMap<string, ServedAgent>;
+  readonly store: Store;
+  readonly ids: Ids;
+  readonly timers: Timers;
+  readonly limits: TaskLimits;
+  readonly push: Maybe<PushPort>;
+}
+
+/** What all runs of one runtime share: the tools, who is at work, and how much room is left. */
+export class Workplace {
+  readonly agents: ReadonlyMap<string, ServedAgent>;
+  readonly store: Store;
+  readonly ids: Ids;
+  readonly timers: Timers;
+  readonly limits: TaskLimits;
+  readonly push: Maybe<PushPort>;
+  /** The name under which this runtime holds leases. */
+  readonly holder: string;
+  readonly runs = new Map<string, Running>();
+  /** Bare replies under way. */
+  readonly replies = new Set<Endable>();
+  /** Open streams. */
+  readonly readers = new Set<Endable>();
+  /** Agents that were stopped and have not come back. */
+  abandoned = 0;
+  closing = false;
+  #running = 0;
+  readonly #runningByOwner = new Map<string, number>();
+  #unwritten: (() => void)[] = [];
+  #idle: (() => void) | undefined;
+
+  constructor(options: WorkplaceOptions) {
+    this.agents = options.agents;
+    this.store = options.store;
+    this.ids = options.ids;
+    this.timers = options.timers;
+    this.limits = options.limits;
+    this.push = options.push;
+    this.holder = options.ids.newId();
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /** A place for one more run; to be given back with `leave`. */
+  enter(owner: string): void {
+    const own = this.#runningByOwner.get(owner) ?? 0;
+    if (this.#running >= this.limits.runningTasks) throw new AgentError("overloaded", "too many tasks are running");
+    if (own >= this.limits.runningTasksPerOwner) throw new AgentError("overloaded", "too many tasks of this caller are running");
+    if (this.abandoned >= this.limits.abandonedRuns)
+      throw new AgentError("overloaded", "too many stopped tasks have not come to rest");
+    this.#running += 1;
+    this.#runningByOwner.set(owner, own + 1);
+  }
+
+  leave(owner: string): void {
+    this.#running -= 1;
+    const own = (this.#runningByOwner.get(owner) ?? 1) - 1;
+    if (own === 0) this.#runningByOwner.delete(owner);
+    else this.#runningByOwner.set(owner, own);
+    this.checkIdle();
+  }
+
+  /** Calls `run` once when nobody is at work, at once if so now. */
+  onIdle(run: () => void): void {
+    this.#idle = run;
+    this.checkIdle();
+  }
+
+  /** To be said whenever somebody has left. */
+  checkIdle(): void {
+    if (this.#idle === undefined || this.#running > 0 || this.replies.size > 0) return;
+    this.#idle();
+    this.#idle = undefined;
+  }
+
+  /** Runs `write` when this tick is over, so that what one tick made is one append. One timer serves all. */
+  afterThisTick(write: () => void): void {
+    if (this.#unwritten.push(write) > 1) return;
+    this.timers.soon(() => {
+      const due = this.#unwritten;
+      this.#unwritten = [];
+      for (const run of due) run();
+    });
+  }
+
+  /** Tells whoever asked for it about entries that were written. */
+  async notify(taskId: string, owner: string, events: readonly TaskEvent[]): Promise<void> {
+    if (this.push === undefined) return;
+    // What is written stays written: an entry nobody could be told of is still in the journal.
+    const configs = await this.store.pushes(taskId, owner).catch(() => undefined);
+    if (configs === undefined) return;
+    for (const event of events) for (const config of configs) this.push.deliver(config, event);
+  }
+}

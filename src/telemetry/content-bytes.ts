@@ -1,0 +1,73 @@
+import type { Event, Operation, Part, Task } from "../envelope/index.js";
+
+const encoder = new TextEncoder();
+/** Written over at every use and never read: only the count matters. */
+const scratch = new Uint8Array(16 * 1024);
+
+/** Bytes of a text as UTF-8. A lone surrogate counts as the three bytes it is replaced by. */
+export function utf8Length(text: string): number {
+  let bytes = 0;
+  let read = 0;
+  while (read < text.length) {
+    const step = encoder.encodeInto(read === 0 ? text : text.slice(read), scratch);
+    bytes += step.written;
+    read += step.read;
+  }
+  return bytes;
+}
+
+/** What the author wrote: text, bytes, address, or the JSON of data; no names, media types or metadata. */
+export function partsBytes(parts: readonly Part[]): number {
+  let bytes = 0;
+  for (const part of parts) bytes += partBytes(part);
+  return bytes;
+}
+
+function partBytes(part: Part): number {
+  switch (part.kind) {
+    case "text":
+      return utf8Length(part.text);
+    case "raw":
+      return part.bytes.length;
+    case "url":
+      return utf8Length(part.url);
+    case "data":
+      return utf8Length(JSON.stringify(part.data));
+    default:
+      return part satisfies never;
+  }
+}
+
+/** Content bytes that go out with an operation. */
+export function sentContentBytes(operation: Operation): number {
+  return operation.kind === "send" ? partsBytes(operation.envelope.content) : 0;
+}
+
+/** Content bytes that come back with an event. History is what was counted before. */
+export function receivedContentBytes(event: Event): number {
+  switch (event.kind) {
+    case "message":
+      return partsBytes(event.message.content);
+    case "status":
+      return partsBytes(event.status.message?.content ?? []);
+    case "artifact":
+      return partsBytes(event.artifact.parts);
+    case "task":
+      return taskBytes(event.task);
+    case "tasks":
+      return event.tasks.reduce((bytes, task) => bytes + taskBytes(task), 0);
+    case "push":
+    case "pushes":
+    case "card":
+    case "done":
+      return 0;
+    default:
+      return event satisfies never;
+  }
+}
+
+function taskBytes(task: Task): number {
+  let bytes = partsBytes(task.status.message?.content ?? []);
+  for (const artifact of task.artifacts) bytes += partsBytes(artifact.parts);
+  return bytes;
+}

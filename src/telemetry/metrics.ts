@@ -1,0 +1,187 @@
+import type { Edge } from "./edge.js";
+import { type SeriesLimits, SeriesTable } from "./series.js";
+
+/** The counters of one edge, resolved once: the hot path adds numbers to one object. */
+export interface EdgeMeter {
+  /** REQUEST_LATENCY: a call from its beginning to the end of its answer. */
+  observe(latencySeconds: number): void;
+  /** REQUEST_FAILURES */
+  fail(): void;
+  /** MSG_BYTES: the serialised protocol payload, both ways, counted where it is exchanged. */
+  bytes(count: number): void;
+  /** MSG_BYTES_PAYLOAD: content only, both ways. */
+  payload(count: number): void;
+  /** MSG_BYTES_RETRY_OVERHEAD: requests that repeat an earlier one. */
+  retryOverhead(count: number): void;
+}
+
+/** One number per edge. */
+export interface Cell {
+  add(amount: number): void;
+  set(value: number): void;
+}
+export interface CellFamily {
+  edge(edge: Edge): Cell;
+}
+
+export type Sample =
+  | { readonly edge: Edge; readonly value: number }
+  | {
+      readonly edge: Edge;
+      /** Observations up to and including each bound, and in the last place all of them. */
+      readonly cumulative: readonly number[];
+      readonly sum: number;
+    };
+/** What an exporter needs to know of one metric. */
+export interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  /** Upper bounds of a histogram, without infinity. */
+  readonly bounds: readonly number[];
+  readonly samples: readonly Sample[];
+}
+
+export interface Metrics {
+  edge(edge: Edge): EdgeMeter;
+  /** The same with the labels apart: no object is made for a known edge. */
+  meter(srcAgent: string, dstId: string, protocol: string): EdgeMeter;
+  counter(name: string, help: string): CellFamily;
+  gauge(name: string, help: string): CellFamily;
+  families(): readonly Family[];
+}
+
+export interface MetricsOptions extends Partial<SeriesLimits> {
+  /** Upper bounds of REQUEST_LATENCY in seconds, rising. */
+  readonly latencyBounds?: readonly number[];
+}
+
+/** From a call inside one machine to an agent that thinks for minutes. */
+export const LATENCY_BOUNDS: readonly number[] = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
+];
+const DEFAULT_LIMITS: SeriesLimits = { maxSeries: 1_000, maxLabelLength: 128 };
+/** Prometheus data model: metric names. */
+const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
+
+interface Registered {
+  readonly help: string;
+  readonly type: "counter" | "gauge";
+  readonly table: SeriesTable<NumberCell>;
+}
+
+export function createMetrics(options: MetricsOptions = {}): Metrics {
+  const limits = {
+    maxSeries: options.maxSeries ?? DEFAULT_LIMITS.maxSeries,
+    maxLabelLength: options.maxLabelLength ?? DEFAULT_LIMITS.maxLabelLength,
+  };
+  const bounds = options.latencyBounds ?? LATENCY_BOUNDS;
+  const meters = new SeriesTable(limits, () => new Meter(bounds));
+  const registered = new Map<string, Registered>();
+
+  const register = (name: string, help: string, type: Registered["type"]): CellFamily => {
+    if (!METRIC_NAME.test(name)) throw new TypeError(`"${name}" is not a metric name: letters, digits, _ and : only`);
+    const known = registered.get(name);
+    if (OWN_NAMES.has(name) || (known !== undefined && known.type !== type))
+      throw new TypeError(`the metric ${name} is already there as another one`);
+    const table = known?.table ?? new SeriesTable(limits, () => new NumberCell());
+    if (known === undefined) registered.set(name, { help, type, table });
+    return { edge: (edge) => table.at(edge) };
+  };
+
+  return {
+    edge: (edge) => meters.at(edge),
+    meter: (srcAgent, dstId, protocol) => meters.find(srcAgent, dstId, protocol),
+    counter: (name, help) => register(name, help, "counter"),
+    gauge: (name, help) => register(name, help, "gauge"),
+    families: () => [...ownFamilies(meters, bounds), ...Array.from(registered, ([name, one]) => cellFamily(name, one))],
+  };
+}
+
+class NumberCell implements Cell {
+  value = 0;
+  add(amount: number): void {
+    this.value += amount;
+  }
+  set(value: number): void {
+    this.value = value;
+  }
+}
+
+class Meter implements EdgeMeter {
+  readonly #bounds: readonly number[];
+  /** Observations per bucket; the last is above every bound. */
+  readonly counts: Float64Array;
+  sum = 0;
+  failures = 0;
+  messageBytes = 0;
+  payloadBytes = 0;
+  retryBytes = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.counts = new Float64Array(bounds.length + 1);
+  }
+
+  observe(latencySeconds: number): void {
+    const bounds = this.#bounds;
+    let bucket = 0;
+    while (bucket < bounds.length && latencySeconds > (bounds[bucket] as number)) bucket++; // bucket < length
+    this.counts[bucket] = (this.counts[bucket] as number) + 1; // one place more than bounds
+    this.sum += latencySeconds;
+  }
+  fail(): void {
+    this.failures++;
+  }
+  bytes(count: number): void {
+    this.messageBytes += count;
+  }
+  payload(count: number): void {
+    this.payloadBytes += count;
+  }
+  retryOverhead(count: number): void {
+    this.retryBytes += count;
+  }
+}
+
+/** The four counters beside the histogram, in the order of the exposition. */
+const OWN_COUNTERS = [
+  ["REQUEST_FAILURES", "Calls that failed; a task that ends as failed is an answer", (meter: Meter) => meter.failures],
+  ["MSG_BYTES", "Bytes of serialised protocol payload, requests and responses", (meter: Meter) => meter.messageBytes],
+  ["MSG_BYTES_PAYLOAD", "Bytes of message content, requests and responses", (meter: Meter) => meter.payloadBytes],
+  ["MSG_BYTES_RETRY_OVERHEAD", "Bytes of serialised requests that repeat an earlier one", (meter: Meter) => meter.retryBytes],
+] as const;
+const LATENCY = "REQUEST_LATENCY";
+const OWN_NAMES: ReadonlySet<string> = new Set([LATENCY, ...OWN_COUNTERS.map(([name]) => name)]);
+
+function ownFamilies(meters: SeriesTable<Meter>, bounds: readonly number[]): readonly Family[] {
+  const latency: Family = {
+    name: LATENCY,
+    help: "Seconds from the beginning of a call to the end of its answer",
+    type: "histogram",
+    bounds,
+    samples: meters.all().map(({ edge, cell }) => ({ edge, cumulative: cumulative(cell.counts), sum: cell.sum })),
+  };
+  const counters = OWN_COUNTERS.map(
+    ([name, help, read]): Family => ({
+      name,
+      help,
+      type: "counter",
+      bounds: [],
+      samples: meters.all().map(({ edge, cell }) => ({ edge, value: read(cell) })),
+    }),
+  );
+  return [latency, ...counters];
+}
+
+function cellFamily(name: string, { help, type, table }: Registered): Family {
+  return { name, help, type, bounds: [], samples: table.all().map(({ edge, cell }) => ({ edge, value: cell.value })) };
+}
+
+function cumulative(counts: Float64Array): readonly number[] {
+  let total = 0;
+  return Array.from(counts, (count) => {
+    total += count;
+    return total;
+  });
+}

@@ -1,0 +1,141 @@
+import { AgentError, type Maybe } from "../envelope/index.js";
+import { watchIterable } from "../policies/index.js";
+import type { Chunk, Exchange, Link, Request, Response, Session } from "../transport/exchange.js";
+import type { Attempt, Attempts } from "./attempts.js";
+import { type Edge, traceIdIn } from "./edge.js";
+import type { Hooks } from "./hooks.js";
+import type { EdgeMeter } from "./metrics.js";
+import { chunkBytes, watchBody } from "./watch-body.js";
+
+/** Who watches one link. */
+export interface LinkObserver {
+  readonly edge: Edge;
+  readonly meter: Maybe<EdgeMeter>;
+  /** Already guarded: what they throw never arrives here. */
+  readonly hooks: Maybe<Hooks>;
+  readonly attempts: Attempts;
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number;
+}
+
+/** The same link, with every payload counted once: here, where bytes leave and arrive. */
+export function observedLink(link: Link, observer: LinkObserver): Link {
+  const observed = {
+    exchange: observedExchange(link.exchange, observer),
+    inbox: link.inbox,
+    close: () => link.close(),
+  };
+  if (link.open === undefined) return observed;
+  const open: Link["open"] = async (url, subprotocols) => {
+    const session = await link.open?.(url, subprotocols);
+    if (session === undefined) throw new AgentError("unsupported", "this link opens no sessions", { sent: "no" });
+    return observedSession(session, observer.meter);
+  };
+  return { ...observed, open };
+}
+
+function observedExchange(exchange: Exchange, observer: LinkObserver): Exchange {
+  return (request) => {
+    const trip = new Trip(request, observer);
+    let response: Response | Promise<Response>;
+    try {
+      response = exchange(request);
+    } catch (thrown) {
+      trip.failed(thrown);
+      throw thrown;
+    }
+    if (!(response instanceof Promise)) return trip.arrived(response);
+    return response.then(trip.arrived, (thrown: unknown) => {
+      trip.failed(thrown);
+      throw thrown;
+    });
+  };
+}
+
+/** One request and its response. */
+class Trip {
+  readonly #request: Request;
+  readonly #observer: LinkObserver;
+  readonly #attempt: Maybe<Attempt>;
+  readonly #startedMs: number;
+  #received = 0;
+
+  constructor(request: Request, observer: LinkObserver) {
+    this.#request = request;
+    this.#observer = observer;
+    this.#attempt = observer.attempts.of(request);
+    const { hooks, edge } = observer;
+    if (hooks !== undefined) {
+      hooks.afterEncode?.({ edge, traceId: this.#traceId(), operation: this.#attempt?.operation, payload: request.body });
+      hooks.beforeTransport?.(this.#note());
+    }
+    this.#startedMs = hooks === undefined ? 0 : observer.now();
+  }
+
+  readonly arrived = (response: Response): Response => {
+    this.#countSent();
+    return watchBody(response, {
+      bytes: (count) => {
+        this.#received += count;
+        this.#observer.meter?.bytes(count);
+      },
+      end: (thrown) => this.#over(response.status, thrown),
+    });
+  };
+
+  failed(thrown: unknown): void {
+    // What is known never to have left is not traffic.
+    if (!(thrown instanceof AgentError && thrown.facts.sent === "no")) this.#countSent();
+    this.#over(undefined, thrown);
+  }
+
+  #countSent(): void {
+    const { meter } = this.#observer;
+    if (meter === undefined) return;
+    const { length } = this.#request.body;
+    meter.bytes(length);
+    if (this.#attempt?.repeats === true) meter.retryOverhead(length);
+  }
+
+  #over(status: Maybe<number>, thrown: unknown): void {
+    const { hooks, now } = this.#observer;
+    if (hooks?.afterTransport === undefined) return;
+    hooks.afterTransport({
+      ...this.#note(),
+      status,
+      receivedBytes: this.#received,
+      elapsedMs: now() - this.#startedMs,
+      error: thrown === undefined ? undefined : AgentError.from(thrown),
+    });
+  }
+
+  #note() {
+    const { method, target, body } = this.#request;
+    const query = target.indexOf("?");
+    return {
+      edge: this.#observer.edge,
+      traceId: this.#traceId(),
+      method,
+      target: query < 0 ? target : target.slice(0, query),
+      bytes: body.length,
+    };
+  }
+
+  #traceId(): Maybe<string> {
+    return this.#attempt?.traceId ?? traceIdIn(this.#request.headers["traceparent"]);
+  }
+}
+
+function observedSession(session: Session, meter: Maybe<EdgeMeter>): Session {
+  if (meter === undefined) return session;
+  const count = (frame: Chunk): void => meter.bytes(chunkBytes(frame));
+  return {
+    async send(frame) {
+      await session.send(frame);
+      count(frame);
+    },
+    frames: watchIterable(session.frames, { item: count, end: () => undefined }),
+    close: (code, reason) => session.close(code, reason),
+    request: session.request,
+  };
+}

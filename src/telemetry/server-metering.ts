@@ -1,0 +1,61 @@
+import type { Call, Layer } from "../envelope/index.js";
+import { around } from "../policies/index.js";
+import type { Exchange, Request, Response } from "../transport/exchange.js";
+import { receivedContentBytes, sentContentBytes } from "./content-bytes.js";
+import { OTHER } from "./edge.js";
+import type { EdgeMeter, Metrics } from "./metrics.js";
+import { record } from "./observed-handler.js";
+import { watchBody } from "./watch-body.js";
+
+export interface ServerMeteringOptions {
+  readonly metrics: Metrics;
+  /** Is this the name of an agent that is served here? Other names come from callers and are no labels. */
+  readonly serves?: (agent: string) => boolean;
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number;
+}
+
+/** The metrics of the serving side: calls where they are handled, bytes where they arrive and leave. */
+export interface ServerMetering {
+  /** Goes around the host's handler. */
+  readonly layer: Layer;
+  /** Counts the payloads of requests that became a call. */
+  exchange(exchange: Exchange): Exchange;
+  /** Whose bytes they are: told when a request has become a call. */
+  began(request: Request, call: Call): void;
+}
+
+interface Watched {
+  readonly meter: EdgeMeter;
+  readonly startedMs: number;
+}
+
+export function serverMetering({ metrics, serves, now }: ServerMeteringOptions): ServerMetering {
+  const meterOf = ({ caller, agent, via }: Call): EdgeMeter => {
+    const srcAgent = caller.scheme === "anonymous" ? "anonymous" : caller.id;
+    return metrics.meter(srcAgent, serves === undefined || serves(agent) ? agent : OTHER, via.protocol);
+  };
+  const meters = new WeakMap<Request, EdgeMeter>();
+  const count = (request: Request, response: Response): Response => {
+    const meter = meters.get(request);
+    if (meter === undefined) return response;
+    meter.bytes(request.body.length);
+    return watchBody(response, { bytes: (bytes) => meter.bytes(bytes), end: () => undefined });
+  };
+  return {
+    layer: around<Watched>({
+      begin(operation, call) {
+        const meter = meterOf(call);
+        meter.payload(sentContentBytes(operation));
+        return { meter, startedMs: now() };
+      },
+      event: ({ meter }, event) => meter.payload(receivedContentBytes(event)),
+      end: ({ meter, startedMs }, outcome) => record(meter, (now() - startedMs) / 1000, outcome),
+    }),
+    exchange: (exchange) => (request) => {
+      const response = exchange(request);
+      return response instanceof Promise ? response.then((arrived) => count(request, arrived)) : count(request, response);
+    },
+    began: (request, call) => void meters.set(request, meterOf(call)),
+  };
+}

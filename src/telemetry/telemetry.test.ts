@@ -1,0 +1,430 @@
+import { describe, expect, test } from "vitest";
+import {
+  AgentError,
+  type Call,
+  CancelSource,
+  type Event,
+  type Handler,
+  NO_CONTEXT,
+  type Operation,
+  ownerOf,
+  startCall,
+  textPart,
+} from "../envelope/index.js";
+import { stack } from "../policies/index.js";
+import type { Chunk, Exchange, Link, Request, Response } from "../transport/exchange.js";
+import type { Hooks } from "./hooks.js";
+import { createMetrics, type Metrics } from "./metrics.js";
+import { createTelemetry, noTelemetry, type Telemetry } from "./telemetry.js";
+
+const EDGE = { srcAgent: "planner", dstId: "translator", protocol: "p" };
+const HEADER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+const ANSWER = textPart("réponse"); // eight bytes
+
+function send(text: string, retryCount?: number): Operation {
+  const envelope = { id: "m", ts: 1, src: "a", dst: "b", intent: "", role: "user", content: [textPart(text)] } as const;
+  return { kind: "send", envelope: { ...envelope, context: NO_CONTEXT, meta: { retryCount } }, delivery: "answer", task: "auto" };
+}
+
+function requestOf(body: string, call: Call): Request {
+  return {
+    method: "POST",
+    path: "/p",
+    query: "",
+    target: "http://peer.test/p?token=secret",
+    headers: { traceparent: call.parameters["traceparent"] },
+    rawHeaders: [],
+    body: new TextEncoder().encode(body),
+    json: () => undefined,
+    connection: { remote: "", secure: false, loopback: true },
+    cancel: call.cancel,
+  };
+}
+
+function linkTo(exchange: Exchange): Link {
+  return { exchange, close: async () => undefined };
+}
+
+const message: Event = {
+  kind: "message",
+  message: { id: "r", ts: 2, src: "b", dst: "a", intent: "", role: "agent", content: [ANSWER], context: NO_CONTEXT, meta: {} },
+};
+
+/** A wire of its own: a request of ten bytes; one event, or one event per chunk. */
+function clientHalf(link: Link, shape: "one" | "many"): Handler {
+  if (shape === "one")
+    return async (_operation, call) => {
+      await null; // a client half may have something to wait for before it writes
+      await link.exchange(requestOf("0123456789", call));
+      return message;
+    };
+  return async function* (_operation, call) {
+    const { body } = await link.exchange(requestOf("0123456789", call));
+    for await (const _chunk of body as AsyncIterable<Chunk>) yield message; // the exchange of the test streams
+  };
+}
+
+function connected(telemetry: Telemetry, exchange: Exchange, shape: "one" | "many" = "one"): Handler {
+  const half = clientHalf(telemetry.link(linkTo(exchange), EDGE), shape);
+  return stack([telemetry.client(EDGE), telemetry.wire(EDGE)])(half);
+}
+
+const whole = (body: Chunk): Response => ({ status: 200, headers: {}, body });
+async function* chunks(...parts: readonly Chunk[]): AsyncGenerator<Chunk> {
+  yield* parts;
+}
+const streamed = (body: AsyncIterable<Chunk>): Response => ({ status: 200, headers: {}, body });
+
+function count(metrics: Metrics, name: string): unknown {
+  const [sample] = metrics.families().find((family) => family.name === name)?.samples ?? [];
+  return sample === undefined ? undefined : "value" in sample ? sample.value : sample.cumulative.at(-1);
+}
+
+/** Every hook writes its name down. */
+function recorder(): { readonly hooks: Required<Hooks>; readonly notes: [string, object][] } {
+  const notes: [string, object][] = [];
+  const names = [
+    "beforeEncode",
+    "afterEncode",
+    "beforeTransport",
+    "afterTransport",
+    "onDecode",
+    "onStreamEvent",
+    "onBackoff",
+    "onRetry",
+    "onError",
+  ] as const;
+  const hooks = Object.fromEntries(names.map((name) => [name, (note: object) => void notes.push([name, note])]));
+  return { hooks: hooks as unknown as Required<Hooks>, notes }; // one function per name of the list above
+}
+
+async function drain(handler: Handler, operation: Operation, call = startCall()): Promise<number> {
+  let seen = 0;
+  for await (const _event of handler(operation, call) as AsyncIterable<Event>) seen++; // `connected(…, "many")` streams
+  return seen;
+}
+
+describe("metrics of a client", () => {
+  test("one event: bytes of both bodies once, content of both messages, one observation", async () => {
+    const metrics = createMetrics();
+    const handler = connected(createTelemetry({ metrics }), async () => whole("é34567"));
+    await handler(send("hällo"), startCall());
+    expect(count(metrics, "MSG_BYTES")).toBe(10 + 7);
+    expect(count(metrics, "MSG_BYTES_PAYLOAD")).toBe(6 + 8);
+    expect(count(metrics, "MSG_BYTES_RETRY_OVERHEAD")).toBe(0);
+    expect(count(metrics, "REQUEST_LATENCY")).toBe(1);
+    expect(count(metrics, "REQUEST_FAILURES")).toBe(0);
+  });
+
+  test("many events: every chunk and every event", async () => {
+    const metrics = createMetrics();
+    const exchange = (): Response => streamed(chunks("123", new Uint8Array(4)));
+    expect(await drain(connected(createTelemetry({ metrics }), exchange, "many"), send("hi"))).toBe(2);
+    expect(count(metrics, "MSG_BYTES")).toBe(10 + 3 + 4);
+    expect(count(metrics, "MSG_BYTES_PAYLOAD")).toBe(2 + 8 + 8);
+    expect(count(metrics, "REQUEST_LATENCY")).toBe(1);
+  });
+
+  test("a repeated message is overhead, also when the client half waits before it writes", async () => {
+    const metrics = createMetrics();
+    const handler = connected(createTelemetry({ metrics }), async () => whole("12345"));
+    await handler(send("hi", 0), startCall());
+    await handler(send("hi", 1), startCall());
+    expect(count(metrics, "MSG_BYTES")).toBe(30);
+    expect(count(metrics, "MSG_BYTES_RETRY_OVERHEAD")).toBe(10);
+  });
+
+  test("two calls under way at once with one cancel are told apart", async () => {
+    const metrics = createMetrics();
+    const handler = connected(createTelemetry({ metrics }), async () => whole("1"));
+    const cancel = new CancelSource();
+    await Promise.all([handler(send("hi", 1), startCall({ cancel })), handler(send("hi"), startCall({ cancel }))]);
+    expect(count(metrics, "MSG_BYTES_RETRY_OVERHEAD")).toBe(10);
+  });
+
+  test("a failure is counted and timed; what never left is not traffic", async () => {
+    const metrics = createMetrics();
+    const telemetry = createTelemetry({ metrics });
+    const refused = new AgentError("unavailable", "refused", { sent: "no" });
+    const lost = new AgentError("interrupted", "lost", { sent: "maybe" });
+    await expect(connected(telemetry, () => Promise.reject(refused))(send("hi"), startCall())).rejects.toBe(refused);
+    expect(count(metrics, "MSG_BYTES")).toBe(0);
+    await expect(connected(telemetry, () => Promise.reject(lost))(send("hi"), startCall())).rejects.toBe(lost);
+    expect(count(metrics, "MSG_BYTES")).toBe(10);
+    expect(count(metrics, "REQUEST_FAILURES")).toBe(2);
+    expect(count(metrics, "REQUEST_LATENCY")).toBe(2);
+  });
+
+  test("a caller that gave up says nothing about the peer", async () => {
+    const metrics = createMetrics();
+    const telemetry = createTelemetry({ metrics });
+    const gaveUp = new AgentError("cancelled", "enough");
+    await expect(connected(telemetry, () => Promise.reject(gaveUp))(send("hi"), startCall())).rejects.toBe(gaveUp);
+    for await (const _event of connected(
+      telemetry,
+      () => streamed(chunks("1", "2")),
+      "many",
+    )(send("hi"), startCall()) as AsyncIterable<Event>)
+      break;
+    expect(count(metrics, "REQUEST_FAILURES")).toBe(0);
+    expect(count(metrics, "REQUEST_LATENCY")).toBe(0);
+  });
+
+  test("latency is in seconds, to the end of a stream", async () => {
+    const metrics = createMetrics({ latencyBounds: [1] });
+    let nowMs = 5_000;
+    async function* slow(): AsyncGenerator<Chunk> {
+      yield "1";
+      nowMs += 2_500;
+      yield "2";
+    }
+    const telemetry = createTelemetry({ metrics, now: () => nowMs });
+    await drain(
+      connected(telemetry, () => streamed(slow()), "many"),
+      send("hi"),
+    );
+    expect(metrics.families()[0]?.samples).toEqual([{ edge: EDGE, cumulative: [0, 1], sum: 2.5 }]);
+  });
+
+  test("sessions are counted frame by frame", async () => {
+    const metrics = createMetrics();
+    const sent: Chunk[] = [];
+    const link: Link = {
+      ...linkTo(() => whole("")),
+      open: async () => ({
+        send: async (frame) => void sent.push(frame),
+        frames: chunks("12", "3"),
+        close: () => undefined,
+        request: requestOf("", startCall()),
+      }),
+    };
+    const session = await createTelemetry({ metrics }).link(link, EDGE).open?.("ws://peer.test", []);
+    await session?.send("1234");
+    for await (const _frame of session?.frames ?? chunks());
+    expect(sent).toEqual(["1234"]);
+    expect(count(metrics, "MSG_BYTES")).toBe(7);
+  });
+});
+
+describe("hooks of a client", () => {
+  test("one event, in order, with edge and trace", async () => {
+    const { hooks, notes } = recorder();
+    let nowMs = 0;
+    const handler = connected(createTelemetry({ hooks, now: () => nowMs++ }), async () => whole("1234567"));
+    const operation = send("hi");
+    await handler(operation, startCall({ parameters: { traceparent: HEADER } }));
+    const all = { edge: EDGE, traceId: "4bf92f3577b34da6a3ce929d0e0e4736" };
+    const trip = { ...all, method: "POST", target: "http://peer.test/p", bytes: 10 };
+    expect(notes).toEqual([
+      ["beforeEncode", { ...all, operation }],
+      ["afterEncode", { ...all, operation, payload: new TextEncoder().encode("0123456789") }],
+      ["beforeTransport", trip],
+      ["afterTransport", { ...trip, status: 200, receivedBytes: 7, elapsedMs: 1, error: undefined }],
+      ["onDecode", { ...all, operation, event: message }],
+    ]);
+  });
+
+  test("a stream: transport ends after the last chunk, and each event is told", async () => {
+    const { hooks, notes } = recorder();
+    await drain(
+      connected(createTelemetry({ hooks }), () => streamed(chunks("1", "2")), "many"),
+      send("hi"),
+    );
+    expect(notes.map(([name]) => name)).toEqual([
+      "beforeEncode",
+      "afterEncode",
+      "beforeTransport",
+      "onDecode",
+      "onStreamEvent",
+      "onDecode",
+      "onStreamEvent",
+      "afterTransport",
+    ]);
+    expect(notes[4]?.[1]).toMatchObject({ index: 0 });
+    expect(notes[6]?.[1]).toMatchObject({ index: 1 });
+    expect(notes[7]?.[1]).toMatchObject({ receivedBytes: 2 });
+  });
+
+  test("a stream that is cut ends its transport with the error, and the call with onError, once each", async () => {
+    const { hooks, notes } = recorder();
+    const cut = new AgentError("interrupted", "cut");
+    async function* broken(): AsyncGenerator<Chunk> {
+      yield "1";
+      throw cut;
+    }
+    await expect(
+      drain(
+        connected(createTelemetry({ hooks }), () => streamed(broken()), "many"),
+        send("hi"),
+      ),
+    ).rejects.toBe(cut);
+    expect(notes.slice(-2)).toMatchObject([
+      ["afterTransport", { status: 200, receivedBytes: 1, error: cut }],
+      ["onError", { error: cut }],
+    ]);
+    expect(notes.filter(([name]) => name === "onError" || name === "afterTransport")).toHaveLength(2);
+  });
+
+  test("a reader that leaves ends the transport too", async () => {
+    const ended = new Promise((resolve) => {
+      const handler = connected(
+        createTelemetry({ hooks: { afterTransport: resolve } }),
+        () => streamed(chunks("1", "2")),
+        "many",
+      );
+      const stream = (handler(send("hi"), startCall()) as AsyncIterable<Event>)[Symbol.asyncIterator](); // "many" streams
+      void stream.next().then(() => stream.return?.());
+    });
+    expect(await ended).toMatchObject({ receivedBytes: 1, error: undefined });
+  });
+
+  test("observers that throw never break a call of either shape", async () => {
+    const thrown: string[] = [];
+    const fail = (): never => {
+      throw new Error("observer");
+    };
+    const hooks: Hooks = {
+      beforeEncode: fail,
+      afterEncode: fail,
+      beforeTransport: fail,
+      afterTransport: fail,
+      onDecode: fail,
+      onStreamEvent: fail,
+      onError: fail,
+    };
+    const telemetry = createTelemetry({ hooks, onHookError: (_thrown, hook) => void thrown.push(hook) });
+    expect(await connected(telemetry, () => whole("1"))(send("hi"), startCall())).toBe(message);
+    expect(
+      await drain(
+        connected(telemetry, () => streamed(chunks("1")), "many"),
+        send("hi"),
+      ),
+    ).toBe(1);
+    const refused = new AgentError("unavailable", "refused");
+    await expect(connected(telemetry, () => Promise.reject(refused))(send("hi"), startCall())).rejects.toBe(refused);
+    expect([...new Set(thrown)].sort()).toEqual([
+      "afterEncode",
+      "afterTransport",
+      "beforeEncode",
+      "beforeTransport",
+      "onDecode",
+      "onError",
+      "onStreamEvent",
+    ]);
+  });
+
+  test("a cancel from above still reaches the wire, and no listener stays behind", async () => {
+    const { hooks } = recorder();
+    const cancel = new CancelSource();
+    let onWire: Request | undefined;
+    const handler = connected(createTelemetry({ hooks }), (request) => {
+      onWire = request;
+      return whole("1");
+    });
+    await handler(send("hi"), startCall({ cancel }));
+    cancel.cancel(new AgentError("cancelled", "later"));
+    expect(onWire?.cancel.cancelled).toBe(false);
+    const again = new CancelSource();
+    const reason = new AgentError("cancelled", "now");
+    const hanging = connected(createTelemetry({ hooks }), (request) => {
+      again.cancel(reason);
+      return Promise.reject(request.cancel.reason);
+    });
+    await expect(hanging(send("hi"), startCall({ cancel: again }))).rejects.toBe(reason);
+  });
+});
+
+describe("metrics of a server", () => {
+  const principal = (scheme: "bearer" | "anonymous", id: string) => ({ id, scheme, scopes: [], owner: ownerOf(scheme, id) });
+  const via = { protocol: "p", version: "1", binding: "b" };
+
+  test("labels are who was authenticated, which agent, which wire; bytes belong to the call", async () => {
+    const metrics = createMetrics();
+    const telemetry = createTelemetry({ metrics, serves: (agent) => agent === "translator" });
+    const handler = stack([telemetry.server()])(async () => message);
+    const calls = [
+      startCall({ agent: "translator", caller: principal("bearer", "alice"), via }),
+      startCall({ agent: "translator", caller: principal("anonymous", "whatever it says"), via }),
+      startCall({ agent: "made up by the caller", caller: principal("bearer", "alice"), via }),
+    ];
+    for (const call of calls) {
+      const exchange = telemetry.exchange(async (request) => {
+        telemetry.began(request, call);
+        await handler(send("hi"), call);
+        return whole("12345");
+      });
+      await exchange(requestOf("0123456789", call));
+    }
+    const edges = [
+      { srcAgent: "alice", dstId: "translator", protocol: "p" },
+      { srcAgent: "anonymous", dstId: "translator", protocol: "p" },
+      { srcAgent: "alice", dstId: "other", protocol: "p" },
+    ];
+    const samples = (name: string) => metrics.families().find((family) => family.name === name)?.samples;
+    expect(samples("MSG_BYTES")).toEqual(edges.map((edge) => ({ edge, value: 15 })));
+    expect(samples("MSG_BYTES_PAYLOAD")).toEqual(edges.map((edge) => ({ edge, value: 10 })));
+    expect(samples("REQUEST_LATENCY")).toMatchObject(edges.map((edge) => ({ edge, cumulative: { length: 17 } })));
+  });
+
+  test("a request that became no call is not counted; a streamed answer is, chunk by chunk", async () => {
+    const metrics = createMetrics();
+    const telemetry = createTelemetry({ metrics });
+    await telemetry.exchange(() => whole("not found"))(requestOf("x", startCall()));
+    expect(metrics.families()[1]?.samples).toEqual([]);
+    const call = startCall({ agent: "translator", via });
+    const response = await telemetry.exchange((request) => {
+      telemetry.began(request, call);
+      return { ...streamed(chunks("12", "3")), trailers: () => ({ status: "0" }) };
+    })(requestOf("0123456789", call));
+    for await (const _chunk of response.body as AsyncIterable<Chunk>); // streamed above
+    expect(count(metrics, "MSG_BYTES")).toBe(13);
+    expect(response.trailers?.()).toEqual({ status: "0" });
+  });
+
+  test("a failed exchange is a failure, a failed task is an answer", async () => {
+    const metrics = createMetrics();
+    const layer = stack([createTelemetry({ metrics }).server()]);
+    const failed: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "failed", at: 1 } };
+    await layer(async () => failed)(send("hi"), startCall({ agent: "translator", via }));
+    expect(count(metrics, "REQUEST_FAILURES")).toBe(0);
+    const reply = layer(() => Promise.reject(new AgentError("overloaded", "full")))(
+      send("hi"),
+      startCall({ agent: "translator", via }),
+    );
+    await expect(reply).rejects.toMatchObject({ code: "overloaded" });
+    expect(count(metrics, "REQUEST_FAILURES")).toBe(1);
+  });
+});
+
+describe("noTelemetry", () => {
+  test("wraps nothing", () => {
+    const link = linkTo(() => whole(""));
+    expect(noTelemetry.link(link, EDGE)).toBe(link);
+    expect(noTelemetry.exchange(link.exchange)).toBe(link.exchange);
+    expect([noTelemetry.client(EDGE), noTelemetry.wire(EDGE), noTelemetry.server(), noTelemetry.hooks]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(noTelemetry.metricsText()).toBe("");
+  });
+
+  test("createTelemetry with nothing in it wraps nothing either", () => {
+    const link = linkTo(() => whole(""));
+    const telemetry = createTelemetry({});
+    expect(telemetry.link(link, EDGE)).toBe(link);
+    expect(telemetry.exchange(link.exchange)).toBe(link.exchange);
+    expect([telemetry.client(EDGE), telemetry.wire(EDGE), telemetry.server()]).toEqual([undefined, undefined, undefined]);
+  });
+});
+
+describe("metricsText", () => {
+  test("is the text for a scraper", () => {
+    const metrics = createMetrics();
+    metrics.edge(EDGE).fail();
+    expect(createTelemetry({ metrics }).metricsText()).toContain(
+      'REQUEST_FAILURES{src_agent="planner",dst_id="translator",protocol="p"} 1\n',
+    );
+  });
+});

@@ -1,0 +1,46 @@
+import {
+  type Call,
+  type Envelope,
+  formatTraceparent,
+  type Layer,
+  type Maybe,
+  parseTraceparent,
+  traceIdHex,
+} from "../envelope/index.js";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const FNV_OFFSET = 0xcbf29ce484222325n;
+const FNV_PRIME = 0x100000001b3n;
+
+/**
+ * The `traceparent` a message goes out with: the one its call continues, else one made from the trace its envelope
+ * names. Pure: the same message always gets the same span id.
+ */
+export function outgoingTraceparent(envelope: Maybe<Envelope>, call: Call): Maybe<string> {
+  const carried = call.parameters["traceparent"];
+  if (carried !== undefined && parseTraceparent(carried) !== undefined) return carried;
+  const traceId = traceIdHex(envelope?.context.traceId);
+  if (envelope === undefined || traceId === undefined || /^0+$/.test(traceId)) return undefined;
+  return formatTraceparent({ traceId, spanId: spanIdOf(envelope.id), sampled: true });
+}
+
+/** Puts what `outgoingTraceparent` says where every client half looks for it, when nobody traces. */
+export const carryTrace: Layer = (next) => (operation, call) => {
+  if (operation.kind !== "send" || operation.envelope.context.traceId === undefined) return next(operation, call);
+  const traceparent = outgoingTraceparent(operation.envelope, call);
+  if (traceparent === undefined || traceparent === call.parameters["traceparent"]) return next(operation, call);
+  return next(operation, call.derive({ parameters: { ...call.parameters, traceparent } }));
+};
+
+/** Eight bytes as hex out of a message id: the random half of a UUID, or a hash (FNV-1a, 64 bits) of any other text. */
+export function spanIdOf(messageId: string): string {
+  const spanId = UUID.test(messageId) ? messageId.slice(19).replace("-", "").toLowerCase() : fnv1a(messageId);
+  // W3C Trace Context §3.2.2.4: all zeros is no id.
+  return /^0+$/.test(spanId) ? "0000000000000001" : spanId;
+}
+
+function fnv1a(text: string): string {
+  let hash = FNV_OFFSET;
+  for (const byte of new TextEncoder().encode(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * FNV_PRIME);
+  return hash.toString(16).padStart(16, "0");
+}

@@ -1,0 +1,167 @@
+import {
+  type Context,
+  context,
+  createTraceState,
+  type ProxyTracerProvider as Proxied,
+  ProxyTracerProvider,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+import {
+  type Call,
+  formatTraceparent,
+  type Layer,
+  type Loss,
+  type Maybe,
+  type Operation,
+  parseTraceparent,
+} from "../envelope/index.js";
+import { around, type Outcome } from "../policies/index.js";
+import { type Edge, stateIn } from "./edge.js";
+import { outgoingTraceparent } from "./traceparent.js";
+
+export interface TracingOptions {
+  /** Instead of the one of the globally registered provider. */
+  readonly tracer?: Tracer;
+}
+
+/** Layers that make spans while a tracer provider is registered, and let every call pass untouched while none is. */
+export interface Tracing {
+  client(edge: Edge, url?: string): Layer;
+  server(): Layer;
+}
+
+interface Traced {
+  readonly span: Span;
+  readonly context: Context;
+}
+
+const TRACER_NAME = "koine";
+/** What stands behind the global provider before anybody registers one. */
+const UNREGISTERED = new ProxyTracerProvider().getDelegate();
+
+export function createTracing(options: TracingOptions = {}): Tracing {
+  let found: Tracer | undefined = options.tracer;
+  const tracerNow = (): Tracer | undefined => {
+    if (found === undefined && isRegistered()) found = trace.getTracer(TRACER_NAME);
+    return found;
+  };
+  return {
+    client(edge, url) {
+      const fixed = { "koine.protocol": edge.protocol, ...serverAttributes(url) };
+      return spanLayer((operation, call) => {
+        const tracer = tracerNow();
+        if (tracer === undefined) return undefined;
+        const attributes = { ...fixed, ...callAttributes(operation, edge.dstId) };
+        return open(tracer, { name: spanName(edge.dstId), kind: SpanKind.CLIENT, attributes }, clientParent(operation, call));
+      });
+    },
+    server: () =>
+      spanLayer((operation, call) => {
+        const tracer = tracerNow();
+        if (tracer === undefined) return undefined;
+        const attributes = { "koine.protocol": call.via.protocol, ...callAttributes(operation, call.agent) };
+        return open(tracer, { name: spanName(call.agent), kind: SpanKind.SERVER, attributes }, remoteParent(call));
+      }),
+  };
+}
+
+/** Asked per call until the answer is yes, because applications register their provider when they like. */
+function isRegistered(): boolean {
+  const provider = trace.getTracerProvider();
+  // The global provider is a proxy unless another version of the API put its own there.
+  return !("getDelegate" in provider && (provider as Proxied).getDelegate() === UNREGISTERED);
+}
+
+function spanLayer(begin: (operation: Operation, call: Call) => Traced | undefined): Layer {
+  return around<Traced>({
+    begin,
+    under: ({ span }, call) =>
+      call.derive({ parameters: withSpan(call, span.spanContext()), lose: (loss) => noteLoss(span, call, loss) }),
+    // The agent's own spans, and those of its libraries, become children without knowing us.
+    within: (traced, run) => context.with(traced.context, run),
+    end: ({ span }, outcome) => close(span, outcome),
+  });
+}
+
+interface SpanStart {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly attributes: { readonly [name: string]: string | number };
+}
+
+function open(tracer: Tracer, { name, kind, attributes }: SpanStart, parent: Context): Traced {
+  const span = tracer.startSpan(name, { kind, attributes: { ...attributes } }, parent);
+  return { span, context: trace.setSpan(parent, span) };
+}
+
+function close(span: Span, outcome: Outcome): void {
+  if (outcome.kind === "failed") {
+    span.setAttribute("error.type", outcome.error.code);
+    span.setStatus({ code: SpanStatusCode.ERROR });
+  } else {
+    const state = stateIn(outcome.last);
+    if (state !== undefined) span.setAttribute("koine.task.state", state);
+  }
+  span.end();
+}
+
+/** OpenTelemetry semantic conventions for generative AI: an agent span is named by operation and agent. */
+function spanName(agent: string): string {
+  return agent === "" ? "invoke_agent" : `invoke_agent ${agent}`;
+}
+
+function callAttributes(operation: Operation, agent: string): SpanStart["attributes"] {
+  const sessionId = operation.kind === "send" ? operation.envelope.context.sessionId : undefined;
+  return {
+    "gen_ai.operation.name": "invoke_agent",
+    "gen_ai.agent.name": agent,
+    "koine.operation": operation.kind,
+    ...(sessionId === undefined ? {} : { "gen_ai.conversation.id": sessionId }),
+  };
+}
+
+function serverAttributes(url: Maybe<string>): SpanStart["attributes"] {
+  if (url === undefined || !URL.canParse(url)) return {};
+  const { hostname, port, protocol } = new URL(url);
+  if (hostname === "") return {};
+  const usual = protocol === "https:" || protocol === "wss:" ? 443 : 80;
+  return { "server.address": hostname, "server.port": port === "" ? usual : Number(port) };
+}
+
+/** Inside a span of this process, that; else what the call continues, or the trace the message names. */
+function clientParent(operation: Operation, call: Call): Context {
+  const active = context.active();
+  if (trace.getSpanContext(active) !== undefined) return active;
+  const envelope = operation.kind === "send" ? operation.envelope : undefined;
+  return asParent(active, outgoingTraceparent(envelope, call), call.parameters["tracestate"]);
+}
+
+function remoteParent(call: Call): Context {
+  return asParent(ROOT_CONTEXT, call.parameters["traceparent"], call.parameters["tracestate"]);
+}
+
+function asParent(base: Context, traceparent: Maybe<string>, tracestate: Maybe<string>): Context {
+  const parent = parseTraceparent(traceparent);
+  if (parent === undefined) return base;
+  const { traceId, spanId, sampled } = parent;
+  const traceState = tracestate === undefined ? {} : { traceState: createTraceState(tracestate) };
+  return trace.setSpanContext(base, { traceId, spanId, traceFlags: sampled ? 1 : 0, isRemote: true, ...traceState });
+}
+
+/** Where client halves, and agents that call on, find what to continue. */
+function withSpan(call: Call, { traceId, spanId, traceFlags, traceState }: SpanContext): Call["parameters"] {
+  const traceparent = formatTraceparent({ traceId, spanId, sampled: (traceFlags & 1) === 1 });
+  const state = traceState?.serialize();
+  return { ...call.parameters, traceparent, ...(state === undefined || state === "" ? {} : { tracestate: state }) };
+}
+
+function noteLoss(span: Span, call: Call, loss: Loss): void {
+  span.addEvent("koine.loss", { path: loss.path, "value.kind": loss.valueKind, reason: loss.reason });
+  call.lose(loss);
+}

@@ -1,0 +1,230 @@
+import { AgentError, CancelSource, type Maybe } from "../envelope/index.js";
+import { bytesOf, joinBytes } from "./body.js";
+import { type Chunk, type Connection, type Exchange, type Headers, isStream, type Request, type Response } from "./exchange.js";
+import { readJson } from "./json.js";
+import { DEFAULT_LIMITS, type Limits } from "./limits.js";
+import {
+  belowBase,
+  bodyConsumed,
+  foreignEncoding,
+  refuseConsumed,
+  refuseEncoding,
+  refuseFailed,
+  refuseOutside,
+  refuseOverloaded,
+  refuseTooLarge,
+} from "./refusal.js";
+import { splitTarget } from "./request.js";
+
+type WebRequest = globalThis.Request;
+type WebResponse = globalThis.Response;
+
+export interface FetchHandlerOptions {
+  readonly limits?: Maybe<Limits>;
+  /** Where it is mounted; the rest of the path is what the exchange sees. */
+  readonly basePath?: Maybe<string>;
+  /** Who is on the other side, if the host knows. A web request does not say, so nobody counts as loopback. */
+  readonly connectionOf?: Maybe<(request: WebRequest) => Connection>;
+  readonly onError?: Maybe<(thrown: unknown) => void>;
+}
+
+/**
+ * An exchange as a fetch handler, for Hono, Next and runtimes of that kind. A thin skin: it has no trailers, no client
+ * certificates, no sockets; time limits and shutdown are the host's.
+ */
+export function fetchHandler(
+  exchange: Exchange,
+  options: FetchHandlerOptions = {},
+): (request: WebRequest) => Promise<WebResponse> {
+  const limits = options.limits ?? DEFAULT_LIMITS;
+  const basePath = options.basePath ?? "";
+  let openStreams = 0;
+
+  async function answer(web: WebRequest, cancel: CancelSource): Promise<Response> {
+    const path = belowBase(splitTarget(web.url).path, basePath);
+    if (path === undefined) return refuseOutside(basePath);
+    const headers = headersOf(web);
+    const encoding = foreignEncoding(headers);
+    if (encoding !== undefined) return refuseEncoding(encoding);
+    if (web.bodyUsed) {
+      options.onError?.(bodyConsumed());
+      return refuseConsumed();
+    }
+    const body = await readBody(web, limits.bodyBytes);
+    if (body === undefined) return refuseTooLarge(limits.bodyBytes);
+    const connection = options.connectionOf?.(web) ?? unknownConnection(web.url);
+    return await exchange(new WebIncoming({ web, path, headers, body, connection, cancel, jsonDepth: limits.jsonDepth }));
+  }
+
+  return async function handle(web: WebRequest): Promise<WebResponse> {
+    const cancel = new CancelSource();
+    const hangUp = (): void => cancel.cancel(new AgentError("cancelled", "the caller hung up"));
+    if (web.signal.aborted) hangUp();
+    else web.signal.addEventListener("abort", hangUp, { once: true });
+    try {
+      const response = await answer(web, cancel);
+      const { body } = response;
+      if (!isStream(body)) return toWeb(response, body);
+      if (openStreams >= limits.openStreams) {
+        await body[Symbol.asyncIterator]().return?.();
+        const refusal = refuseOverloaded();
+        return toWeb(refusal, refusal.body as string); // refusals are whole and text
+      }
+      openStreams++;
+      return toWeb(
+        response,
+        webStream(body, { cancel, idle: response.idle, onError: options.onError, done: () => openStreams-- }),
+      );
+    } catch (thrown) {
+      options.onError?.(thrown);
+      const refusal = refuseFailed();
+      return toWeb(refusal, refusal.body as string); // refusals are whole and text
+    }
+  };
+}
+
+interface WebStart {
+  readonly web: WebRequest;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+  readonly connection: Connection;
+  readonly cancel: CancelSource;
+  readonly jsonDepth: number;
+}
+
+class WebIncoming implements Request {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly target: string;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+  readonly connection: Connection;
+  readonly cancel: CancelSource;
+  readonly #web: WebRequest;
+  readonly #jsonDepth: number;
+  #json: unknown;
+  #parsed = false;
+
+  constructor(start: WebStart) {
+    this.#web = start.web;
+    this.method = start.web.method;
+    this.path = start.path;
+    this.query = splitTarget(start.web.url).query;
+    this.target = start.web.url;
+    this.headers = start.headers;
+    this.body = start.body;
+    this.connection = start.connection;
+    this.cancel = start.cancel;
+    this.#jsonDepth = start.jsonDepth;
+  }
+
+  get rawHeaders(): readonly string[] {
+    return [...this.#web.headers].flat();
+  }
+
+  json(): unknown {
+    if (!this.#parsed) {
+      this.#json = readJson(this.body, this.#jsonDepth);
+      this.#parsed = true;
+    }
+    return this.#json;
+  }
+}
+
+function headersOf(web: WebRequest): Headers {
+  const headers: Record<string, string> = Object.create(null);
+  for (const [name, value] of web.headers) headers[name] = value;
+  return headers;
+}
+
+function unknownConnection(url: string): Connection {
+  return { remote: "", secure: url.startsWith("https:"), loopback: false };
+}
+
+/** Undefined when there is more than allowed. */
+async function readBody(web: WebRequest, maxBytes: number): Promise<Uint8Array | undefined> {
+  if (Number(web.headers.get("content-length")) > maxBytes) return undefined;
+  const reader = web.body?.getReader();
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  while (reader !== undefined) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > maxBytes) {
+      await reader.cancel();
+      return undefined;
+    }
+    pieces.push(value);
+  }
+  return joinBytes(pieces, length);
+}
+
+function toWeb(response: Response, body: Maybe<Chunk> | ReadableStream<Uint8Array>): WebResponse {
+  const headers = new globalThis.Headers();
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (value !== undefined && name !== "connection") headers.set(name, value);
+  }
+  const { status } = response;
+  // The platform refuses content for these.
+  const content = status === 204 || status === 304 ? null : (body ?? null);
+  return new globalThis.Response(content as ReadableStream | string | null, { status, headers }); // bytes are content too; two typings of one buffer disagree
+}
+
+interface WebStreamOptions {
+  readonly cancel: CancelSource;
+  readonly idle: Response["idle"];
+  readonly onError: FetchHandlerOptions["onError"];
+  done(): void;
+}
+
+/** Pulls one chunk when the reader has room for one; a failure errors the stream, so that it is never taken for complete. */
+function webStream(body: AsyncIterable<Chunk>, options: WebStreamOptions): ReadableStream<Uint8Array> {
+  const iterator = body[Symbol.asyncIterator]();
+  const { idle } = options;
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let over = false;
+
+  function finish(): void {
+    if (over) return;
+    over = true;
+    clearInterval(timer);
+    options.done();
+  }
+
+  function stop(): void {
+    finish();
+    iterator.return?.().catch(() => undefined);
+  }
+
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      options.cancel.onCancel(stop);
+      if (idle === undefined) return;
+      timer = setInterval(() => {
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(bytesOf(idle.chunk));
+      }, idle.everyMs);
+    },
+    async pull(controller) {
+      try {
+        const step = await iterator.next();
+        if (step.done !== true) {
+          controller.enqueue(bytesOf(step.value));
+          return;
+        }
+        finish();
+        controller.close();
+      } catch (thrown) {
+        if (!over) options.onError?.(thrown);
+        finish();
+        controller.error(thrown);
+      }
+    },
+    cancel() {
+      stop();
+      options.cancel.cancel(new AgentError("cancelled", "the caller hung up"));
+    },
+  });
+}

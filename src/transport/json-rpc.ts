@@ -1,0 +1,135 @@
+import { AgentError, isObject, type Json, type JsonObject, type Maybe } from "../envelope/index.js";
+import type { Request } from "./exchange.js";
+import { DecodeProblem, kindOf } from "./fields.js";
+
+/** JSON-RPC 2.0 §5.1. */
+export const PARSE_ERROR = -32700;
+export const INVALID_REQUEST = -32600;
+export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
+
+/** JSON-RPC 2.0 §4: a string, a number without fraction, or null. */
+export type RpcId = string | number | null;
+
+export interface RpcRequest {
+  readonly kind: "request";
+  /** Absent for a notification, which is never answered. */
+  readonly id: Maybe<RpcId>;
+  readonly method: string;
+  readonly params: Maybe<JsonObject | readonly Json[]>;
+}
+
+/** What is wrong with a request, ready to be answered under the id that could be read. */
+export interface RpcFault {
+  readonly kind: "fault";
+  readonly id: RpcId;
+  readonly code: number;
+  readonly message: string;
+}
+
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data: Maybe<Json>;
+}
+
+/** Exactly one of the two is there. */
+export type RpcAnswer = { readonly kind: "result"; readonly result: Json } | { readonly kind: "error"; readonly error: RpcError };
+
+export interface RpcOptions {
+  /** A request without `id` is a notification; wires that have none refuse it. */
+  readonly notifications?: boolean;
+}
+
+/** The call in a request's body, or the fault to answer with. Never throws for what the peer sent. */
+export function readRpcRequest(request: Request, options?: RpcOptions): RpcRequest | RpcFault {
+  let value: unknown;
+  try {
+    value = request.json();
+  } catch (thrown) {
+    const error = AgentError.from(thrown);
+    if (error.code === "decode") return fault(null, PARSE_ERROR, error.message);
+    if (error.code === "too_large") return fault(null, INVALID_REQUEST, error.message);
+    throw error;
+  }
+  return parseRpcRequest(value, options);
+}
+
+/** One pass over a parsed request. */
+export function parseRpcRequest(value: unknown, options?: RpcOptions): RpcRequest | RpcFault {
+  if (!isObject(value)) {
+    if (Array.isArray(value)) return fault(null, INVALID_REQUEST, "a batch is not supported: send one request object");
+    return fault(null, INVALID_REQUEST, `the request must be an object, not ${kindOf(value)}`);
+  }
+  const { id, method, params } = value;
+  const answerTo = isRpcId(id) ? id : null;
+  if (value["jsonrpc"] !== "2.0") return fault(answerTo, INVALID_REQUEST, 'jsonrpc must be "2.0"');
+  if (id === undefined) {
+    if (options?.notifications !== true) return fault(null, INVALID_REQUEST, "id is missing; notifications are not supported");
+  } else if (!isRpcId(id)) return fault(null, INVALID_REQUEST, "id must be a string, a whole number or null");
+  if (typeof method !== "string") {
+    return fault(
+      answerTo,
+      INVALID_REQUEST,
+      `method ${method === undefined ? "is missing" : `must be a string, not ${kindOf(method)}`}`,
+    );
+  }
+  if (params !== undefined && (typeof params !== "object" || params === null)) {
+    return fault(answerTo, INVALID_REQUEST, `params must be an object or an array, not ${kindOf(params)}`);
+  }
+  return { kind: "request", id, method, params };
+}
+
+/** Numbers beyond 2^53 were changed when they were parsed, so they cannot be echoed exactly. */
+function isRpcId(value: unknown): value is RpcId {
+  return typeof value === "string" || value === null || (typeof value === "number" && Number.isSafeInteger(value));
+}
+
+function fault(id: RpcId, code: number, message: string): RpcFault {
+  return { kind: "fault", id, code, message };
+}
+
+export function encodeRpcRequest(id: RpcId, method: string, params: unknown): string {
+  const rest = params === undefined ? "}" : `,"params":${JSON.stringify(params)}}`;
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(method)}${rest}`;
+}
+
+/** A result that is undefined is written as null: the member must be there. */
+export function encodeRpcResult(id: RpcId, result: unknown): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${JSON.stringify(result) ?? "null"}}`;
+}
+
+export function encodeRpcError(
+  id: RpcId,
+  error: { readonly code: number; readonly message: string; readonly data?: unknown },
+): string {
+  const { code, message, data } = error;
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${JSON.stringify({ code, message, data })}}`;
+}
+
+/** The answer to the request with this id. Throws DecodeProblem; a null id is good for an error only, about a request the peer could not read. */
+export function parseRpcResponse(value: unknown, id: RpcId): RpcAnswer {
+  if (!isObject(value)) throw new DecodeProblem("", `the JSON-RPC response must be an object, not ${kindOf(value)}`);
+  if (value["jsonrpc"] !== "2.0") throw new DecodeProblem("jsonrpc", 'must be "2.0"');
+  const { result, error } = value;
+  if (value["id"] !== id && !(value["id"] === null && error !== undefined)) {
+    throw new DecodeProblem("id", `is ${JSON.stringify(value["id"])}; the request had ${JSON.stringify(id)}`);
+  }
+  // Some peers write the member that is absent as null.
+  if (error === undefined || (error === null && result !== undefined)) {
+    if (result === undefined) throw new DecodeProblem("", "the JSON-RPC response has neither result nor error");
+    return { kind: "result", result };
+  }
+  if (result !== undefined && result !== null) throw new DecodeProblem("", "the JSON-RPC response has both result and error");
+  return { kind: "error", error: readRpcError(error) };
+}
+
+function readRpcError(error: Json): RpcError {
+  if (!isObject(error)) throw new DecodeProblem("error", `must be an object, not ${kindOf(error)}`);
+  const { code, message, data } = error;
+  if (typeof code !== "number" || !Number.isInteger(code))
+    throw new DecodeProblem("error.code", `must be a whole number, not ${kindOf(code)}`);
+  if (typeof message !== "string") throw new DecodeProblem("error.message", `must be a string, not ${kindOf(message)}`);
+  return { code, message, data };
+}

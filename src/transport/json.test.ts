@@ -1,0 +1,79 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { AgentError } from "../envelope/index.js";
+import { readJson, scanJson } from "./json.js";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const codeOf = (run: () => unknown): string => {
+  try {
+    run();
+  } catch (thrown) {
+    return AgentError.from(thrown).code;
+  }
+  return "nothing was thrown";
+};
+
+describe("scanJson", () => {
+  test.each([
+    ["1", 0, false],
+    ["[]", 1, false],
+    ['{"a":[{"b":1}]}', 3, false],
+    ['"[[[{{{"', 0, false],
+    ['["a\\"[[[","\\\\",[1]]', 2, false],
+    [`["${"x".repeat(40)}\\\\\\"[[[[${"y".repeat(40)}",[1]]`, 2, false],
+    [`["${"x".repeat(40)}\\\\",[1]]`, 2, false],
+    ["123456789012345", 0, false],
+    ["1234567890123456", 0, true],
+    ['"1234567890123456"', 0, false],
+    [`{"${"9".repeat(60)}":1}`, 1, false],
+  ])("%s is %i deep", (text, depth, longNumber) => {
+    expect(scanJson(bytes(text))).toEqual({ depth, longNumber });
+  });
+
+  test("an unfinished string ends the scan", () => {
+    expect(scanJson(bytes('["abc')).depth).toBe(1);
+    expect(scanJson(bytes(`["${"a".repeat(100)}\\`)).depth).toBe(1);
+  });
+
+  test("finds the depth a walk over the parsed value finds", () => {
+    const depthOf = (value: unknown): number =>
+      typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+        expect(scanJson(bytes(JSON.stringify(value))).depth).toBe(depthOf(value));
+      }),
+    );
+  });
+});
+
+describe("readJson", () => {
+  test("reads what JSON.parse reads, with and without characters beyond ASCII", () => {
+    expect(readJson(bytes('{"a":[1,"é€😀"]}'), 4)).toEqual({ a: [1, "é€😀"] });
+  });
+
+  test("refuses an empty body, text that is not JSON and bytes that are not UTF-8", () => {
+    expect(codeOf(() => readJson(bytes(""), 4))).toBe("decode");
+    expect(codeOf(() => readJson(bytes("{"), 4))).toBe("decode");
+    expect(codeOf(() => readJson(Uint8Array.of(0x22, 0xff, 0x22), 4))).toBe("decode");
+    expect(codeOf(() => readJson(Uint8Array.of(0x22, 0xc3, 0x22), 4))).toBe("decode");
+  });
+
+  test("refuses what nests too deep, before it is parsed", () => {
+    expect(codeOf(() => readJson(bytes("[".repeat(200_000)), 64))).toBe("too_large");
+    expect(readJson(bytes("[".repeat(64) + "]".repeat(64)), 64)).toBeInstanceOf(Array);
+    expect(codeOf(() => readJson(bytes("[".repeat(65) + "]".repeat(65)), 64))).toBe("too_large");
+  });
+
+  test("tells about numbers that may have changed", () => {
+    let told = 0;
+    readJson(bytes('{"n":12345678901234567890}'), 4, () => told++);
+    readJson(bytes('{"n":12}'), 4, () => told++);
+    expect(told).toBe(1);
+  });
+
+  test("__proto__ is a member like any other", () => {
+    const value = readJson(bytes('{"__proto__":{"polluted":true}}'), 4);
+    expect(Object.keys(value as object)).toEqual(["__proto__"]);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});

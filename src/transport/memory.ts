@@ -1,0 +1,165 @@
+import { AgentError, CancelSource, type Maybe } from "../envelope/index.js";
+import { bytesOf, isEventStream, wholeBody } from "./body.js";
+import { type Chunk, type Exchange, type Headers, isStream, type Link, type Request, type Response } from "./exchange.js";
+import { DEFAULT_LIMITS, type Limits } from "./limits.js";
+import { foreignEncoding, refuseEncoding, refuseFailed, refuseTooLarge } from "./refusal.js";
+import { IN_PROCESS, makeRequest, splitTarget } from "./request.js";
+
+export interface MemoryOptions {
+  readonly limits?: Maybe<Limits>;
+  /** What the server side threw; its caller only sees a 500 or a cut stream. */
+  readonly onError?: Maybe<(thrown: unknown) => void>;
+}
+
+/** Plugs a client half into a server half without a socket, with the same limits, refusals and cuts as one. */
+export function memoryLink(exchange: Exchange, options: MemoryOptions = {}): Link {
+  const limits = options.limits ?? DEFAULT_LIMITS;
+  const live = new Set<CancelSource>();
+  let closing = false;
+  let drained: (() => void) | undefined;
+
+  function ended(call: CancelSource): void {
+    live.delete(call);
+    if (live.size === 0) drained?.();
+  }
+
+  async function carry(request: Request): Promise<Response> {
+    if (closing) throw new AgentError("unavailable", "the link is closed", { sent: "no" });
+    if (request.cancel.reason !== undefined) throw request.cancel.reason;
+    if (request.body.length > limits.bodyBytes) return whole(refuseTooLarge(limits.bodyBytes), limits);
+    const encoding = foreignEncoding(request.headers);
+    if (encoding !== undefined) return whole(refuseEncoding(encoding), limits);
+
+    const call = new CancelSource();
+    live.add(call);
+    const off = request.cancel.onCancel((reason) => call.cancel(reason));
+    const end = (): void => {
+      off();
+      ended(call);
+    };
+    try {
+      const response = await orCancelled(answer(exchange, arriving(request, call, limits), options.onError), call);
+      if (isStream(response.body) && isEventStream(response.headers["content-type"])) {
+        return { status: response.status, headers: response.headers, body: new MemoryStream(response.body, call, end) };
+      }
+      const collected = await orCancelled(whole(response, limits), call);
+      end();
+      return collected;
+    } catch (thrown) {
+      end();
+      throw thrown;
+    }
+  }
+
+  async function close(): Promise<void> {
+    closing = true;
+    if (live.size === 0) return;
+    const all = new Promise<void>((resolve) => {
+      drained = resolve;
+    });
+    const timer = setTimeout(() => {
+      for (const call of live) call.cancel(new AgentError("interrupted", "the link was closed", { sent: "maybe" }));
+      drained?.();
+    }, limits.drainMs);
+    await all;
+    clearTimeout(timer);
+  }
+
+  return { exchange: carry, close };
+}
+
+/** The request as the server side sees it: its own cancel, its own connection, the headers a socket would have shown. */
+function arriving(request: Request, cancel: CancelSource, limits: Limits): Request {
+  const headers: Headers = {
+    host: splitTarget(request.target).origin.replace(/^.*:\/\//, ""),
+    ...request.headers,
+    ...(request.body.length > 0 ? { "content-length": String(request.body.length) } : undefined),
+  };
+  const { method, target: url, body } = request;
+  return makeRequest({ method, url, headers, body, cancel, connection: IN_PROCESS, jsonDepth: limits.jsonDepth });
+}
+
+async function answer(exchange: Exchange, request: Request, onError: MemoryOptions["onError"]): Promise<Response> {
+  try {
+    return await exchange(request);
+  } catch (thrown) {
+    onError?.(thrown);
+    return refuseFailed();
+  }
+}
+
+async function whole(response: Response, limits: Limits): Promise<Response> {
+  try {
+    return { status: response.status, headers: response.headers, body: await wholeBody(response.body, limits.bodyBytes) };
+  } catch (thrown) {
+    if (thrown instanceof AgentError && thrown.code === "too_large") throw thrown;
+    throw cut(thrown);
+  }
+}
+
+function orCancelled<T>(work: Promise<T>, call: CancelSource): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const off = call.onCancel(reject);
+    work.then(resolve, reject).finally(off);
+  });
+}
+
+function cut(cause: unknown): AgentError {
+  return new AgentError("interrupted", "the answer was cut short", { sent: "maybe", cause });
+}
+
+/** Chunk by chunk, never ahead of its reader. */
+class MemoryStream implements AsyncIterableIterator<Uint8Array> {
+  readonly #inner: AsyncIterator<Chunk>;
+  readonly #call: CancelSource;
+  readonly #end: () => void;
+  #over = false;
+  #returned = false;
+
+  constructor(body: AsyncIterable<Chunk>, call: CancelSource, end: () => void) {
+    this.#inner = body[Symbol.asyncIterator]();
+    this.#call = call;
+    this.#end = end;
+    call.onCancel(() => this.#stop());
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    if (this.#call.reason !== undefined && !this.#returned) throw this.#call.reason;
+    if (this.#over) return { done: true, value: undefined };
+    try {
+      const step = await orCancelled(this.#inner.next(), this.#call);
+      if (step.done !== true) return { done: false, value: bytesOf(step.value) };
+    } catch (thrown) {
+      const reason = this.#call.reason ?? cut(thrown);
+      this.#finish();
+      throw reason;
+    }
+    this.#finish();
+    return { done: true, value: undefined };
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    this.#returned = true;
+    if (!this.#over) {
+      this.#stop();
+      this.#call.cancel(new AgentError("cancelled", "the reader stopped reading"));
+    }
+    return { done: true, value: undefined };
+  }
+
+  /** Not awaited: a generator that waits settles its `return()` only when the wait ends. */
+  #stop(): void {
+    if (this.#over) return;
+    this.#finish();
+    this.#inner.return?.().catch(() => undefined);
+  }
+
+  #finish(): void {
+    this.#over = true;
+    this.#end();
+  }
+}

@@ -1,0 +1,90 @@
+import type { AgentError } from "../../envelope/index.js";
+
+type Step = IteratorResult<Uint8Array, undefined>;
+const DONE: Step = { done: true, value: undefined };
+
+/** Beyond this the connection is paused until the reader catches up. */
+const HIGH_WATER_BYTES = 64 * 1024;
+
+/** Bytes pushed by a connection, pulled by one reader, with the connection paused in between. */
+export class ByteStream implements AsyncIterableIterator<Uint8Array> {
+  readonly #resume: () => void;
+  readonly #abandon: () => void;
+  #queue: Uint8Array[] = [];
+  #queued = 0;
+  #paused = false;
+  #ended = false;
+  #error: AgentError | undefined;
+  #waiting: { resolve(step: Step): void; reject(error: AgentError): void } | undefined;
+
+  constructor(resume: () => void, abandon: () => void) {
+    this.#resume = resume;
+    this.#abandon = abandon;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** False asks the connection to wait. */
+  push(piece: Uint8Array): boolean {
+    const waiting = this.#waiting;
+    if (waiting !== undefined) {
+      this.#waiting = undefined;
+      waiting.resolve({ done: false, value: piece });
+      return true;
+    }
+    this.#queue.push(piece);
+    this.#queued += piece.length;
+    this.#paused = this.#queued >= HIGH_WATER_BYTES;
+    return !this.#paused;
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#waiting?.resolve(DONE);
+    this.#waiting = undefined;
+  }
+
+  /** What came before the failure is still read, then the failure is thrown. */
+  fail(error: AgentError): void {
+    this.#ended = true;
+    this.#error = error;
+    if (this.#waiting === undefined) return;
+    this.#error = undefined;
+    this.#waiting.reject(error);
+    this.#waiting = undefined;
+  }
+
+  next(): Promise<Step> {
+    const piece = this.#queue.shift();
+    if (piece !== undefined) {
+      this.#queued -= piece.length;
+      if (this.#paused && this.#queued < HIGH_WATER_BYTES) {
+        this.#paused = false;
+        this.#resume();
+      }
+      return Promise.resolve({ done: false, value: piece });
+    }
+    if (this.#error !== undefined) {
+      const error = this.#error;
+      this.#error = undefined;
+      return Promise.reject(error);
+    }
+    if (this.#ended) return Promise.resolve(DONE);
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+    });
+  }
+
+  return(): Promise<Step> {
+    this.#queue = [];
+    this.#error = undefined;
+    if (!this.#ended) {
+      this.end();
+      this.#abandon();
+    }
+    this.#error = undefined;
+    return Promise.resolve(DONE);
+  }
+}

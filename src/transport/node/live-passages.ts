@@ -1,0 +1,41 @@
+import type { Socket } from "node:net";
+
+/** Something under way that must hear when its socket closes. */
+export interface Live {
+  hangUp(): void;
+}
+
+const LIVE = Symbol("what is live on this socket");
+type Tracked = Socket & { [LIVE]?: Live[] };
+
+/** From now on the socket's end is told. One listener per socket instead of one per request. */
+export function track(socket: Tracked, passage: Live): void {
+  const live = socket[LIVE];
+  if (live !== undefined) {
+    live.push(passage);
+    return;
+  }
+  socket[LIVE] = [passage];
+  socket.on("close", onSocketClose);
+}
+
+export function untrack(socket: Tracked, passage: Live): void {
+  const live = socket[LIVE];
+  if (live === undefined) return;
+  if (live[live.length - 1] === passage) {
+    live.pop();
+    return;
+  }
+  const index = live.indexOf(passage);
+  if (index !== -1) live.splice(index, 1);
+}
+
+/** True while somebody owes this socket an answer. */
+export function isOwedAnAnswer(socket: Tracked): boolean {
+  return (socket[LIVE]?.length ?? 0) > 0;
+}
+
+function onSocketClose(this: Tracked): void {
+  const live = this[LIVE];
+  if (live !== undefined) for (const passage of live.splice(0)) passage.hangUp();
+}

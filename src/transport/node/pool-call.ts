@@ -1,0 +1,164 @@
+import type { Dispatcher } from "undici";
+import { AgentError } from "../../envelope/index.js";
+import { bodyTooLarge, isEventStream, joinBytes } from "../body.js";
+import type { Headers, Request, Response } from "../exchange.js";
+import { ByteStream } from "./byte-stream.js";
+import { connectionProblem, type Progress } from "./connection-problem.js";
+
+export interface CallOptions {
+  readonly host: string;
+  readonly bodyBytes: number;
+  readonly headersTimeoutMs: number;
+  readonly bodyIdleMs: number;
+  /** The exchange is over, streams included. */
+  ended(): void;
+}
+
+/**
+ * One request on a pooled connection: a plain object with the dispatcher's own callbacks, because streams and abort
+ * signals per request cost more than the request. Never sends a second time.
+ */
+export class PoolCall implements Dispatcher.DispatchHandler {
+  readonly #options: CallOptions;
+  readonly #resolve: (response: Response) => void;
+  readonly #reject: (error: AgentError) => void;
+  readonly #off: () => void;
+  #abort: ((error: Error) => void) | undefined;
+  #progress: Progress = "waiting";
+  #over = false;
+  #given: AgentError | undefined;
+  #status = 0;
+  #rawHeaders: Buffer[] = [];
+  #stream: ByteStream | undefined;
+  #pieces: Buffer[] = [];
+  #size = 0;
+
+  constructor(
+    request: Request,
+    options: CallOptions,
+    resolve: (response: Response) => void,
+    reject: (error: AgentError) => void,
+  ) {
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#off = request.cancel.onCancel((reason) => this.giveUp(reason));
+  }
+
+  /** The caller's cancel, or a reader that stopped: ends the call now, and the connection with it. */
+  giveUp(reason: AgentError): void {
+    if (this.#over) return;
+    this.#given = reason;
+    this.#fail(reason);
+    this.#abort?.(reason);
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    if (this.#given !== undefined) throw this.#given;
+    // A dispatcher that puts a broken request back into its queue would send it again.
+    if (this.#progress !== "waiting")
+      throw new AgentError("interrupted", `${this.#options.host} must not be asked twice`, { sent: "maybe" });
+    this.#abort = abort;
+    this.#progress = "written";
+  }
+
+  onHeaders(status: number, rawHeaders: Buffer[], resume: () => void): boolean {
+    if (status < 200) return true;
+    this.#progress = "answered";
+    this.#status = status;
+    this.#rawHeaders = rawHeaders;
+    const encoding = findHeader(rawHeaders, "content-encoding");
+    if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
+      this.giveUp(
+        new AgentError("bad_peer", `${this.#options.host} answered with content-encoding ${encoding}, which was not asked for`, {
+          sent: "maybe",
+        }),
+      );
+      return true;
+    }
+    if (isEventStream(findHeader(rawHeaders, "content-type"))) {
+      this.#stream = new ByteStream(resume, () => this.giveUp(new AgentError("cancelled", "the reader stopped reading")));
+      this.#resolve(new PooledResponse(status, rawHeaders, this.#stream));
+    } else if (Number(findHeader(rawHeaders, "content-length")) > this.#options.bodyBytes) this.giveUp(this.#tooLarge());
+    return true;
+  }
+
+  onData(piece: Buffer): boolean {
+    if (this.#stream !== undefined) return this.#stream.push(piece);
+    this.#size += piece.length;
+    if (this.#size > this.#options.bodyBytes) this.giveUp(this.#tooLarge());
+    else this.#pieces.push(piece);
+    return true;
+  }
+
+  onComplete(): void {
+    if (this.#over) return;
+    this.#end();
+    if (this.#stream !== undefined) this.#stream.end();
+    else this.#resolve(new PooledResponse(this.#status, this.#rawHeaders, joinBytes(this.#pieces, this.#size)));
+  }
+
+  onError(error: Error): void {
+    if (this.#over) return;
+    const { host, headersTimeoutMs, bodyIdleMs } = this.#options;
+    this.#fail(connectionProblem(error, { host, progress: this.#progress, headersTimeoutMs, bodyIdleMs }));
+  }
+
+  #tooLarge(): AgentError {
+    return new AgentError("too_large", `${this.#options.host}: ${bodyTooLarge(this.#options.bodyBytes).message}`, {
+      sent: "maybe",
+    });
+  }
+
+  #fail(error: AgentError): void {
+    this.#end();
+    if (this.#stream !== undefined) this.#stream.fail(error);
+    else this.#reject(error);
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.#off();
+    this.#options.ended();
+  }
+}
+
+/** Headers are read when somebody asks: most answers are judged by their status and body. */
+class PooledResponse implements Response {
+  readonly #rawHeaders: Buffer[];
+  #headers: Headers | undefined;
+
+  constructor(
+    readonly status: number,
+    rawHeaders: Buffer[],
+    readonly body: Uint8Array | AsyncIterable<Uint8Array>,
+  ) {
+    this.#rawHeaders = rawHeaders;
+  }
+
+  get headers(): Headers {
+    this.#headers ??= readHeaders(this.#rawHeaders);
+    return this.#headers;
+  }
+}
+
+/** Lower-case names, repeated fields joined. No prototype, so that no name means anything else. */
+function readHeaders(raw: readonly Buffer[]): Headers {
+  const headers: Record<string, string> = Object.create(null);
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = String(raw[index]).toLowerCase();
+    const value = raw[index + 1]?.toString("latin1") ?? "";
+    const before = headers[name];
+    headers[name] = before === undefined ? value : `${before}, ${value}`;
+  }
+  return headers;
+}
+
+function findHeader(raw: readonly Buffer[], name: string): string | undefined {
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const found = raw[index];
+    if (found?.length === name.length && found.toString("latin1").toLowerCase() === name)
+      return raw[index + 1]?.toString("latin1");
+  }
+  return undefined;
+}

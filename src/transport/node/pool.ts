@@ -1,0 +1,165 @@
+import type { LookupFunction } from "node:net";
+import type { SecureContextOptions } from "node:tls";
+import { Pool } from "undici";
+import { AgentError, type Maybe } from "../../envelope/index.js";
+import type { Link, Request, Response } from "../exchange.js";
+import { DEFAULT_LIMITS, type Limits } from "../limits.js";
+import { splitTarget } from "../request.js";
+import { type CallOptions, PoolCall } from "./pool-call.js";
+
+export interface PoolOptions {
+  readonly limits?: Maybe<Limits>;
+  /** Connections to one origin. A stream occupies one for as long as it lasts. */
+  readonly connections?: Maybe<number>;
+  /** Requests to one origin that may wait for a connection; more are refused. */
+  readonly waiting?: Maybe<number>;
+  /** Origins with open connections at a time. */
+  readonly origins?: Maybe<number>;
+  readonly connectTimeoutMs?: Maybe<number>;
+  /** From the request's last byte to the answer's head. */
+  readonly headersTimeoutMs?: Maybe<number>;
+  /** The longest silence inside an answer. */
+  readonly bodyIdleMs?: Maybe<number>;
+  /** May this address be called at all? Throws AgentError if not; asked before anything is sent. */
+  readonly guard?: Maybe<(url: string) => void | Promise<void>>;
+  /** Resolves names for new connections: the place to refuse addresses, because what it answers is what is dialled. */
+  readonly lookup?: Maybe<LookupFunction>;
+  readonly tls?: Maybe<SecureContextOptions & { readonly rejectUnauthorized?: boolean }>;
+}
+
+interface Origin {
+  readonly pool: Pool;
+  readonly options: CallOptions;
+  live: number;
+  /** Counts up with every request of the link: the smallest was used the longest time ago. */
+  used: number;
+}
+
+const CONNECTIONS = 1_024;
+const WAITING = 10_000;
+const ORIGINS = 256;
+const CONNECT_TIMEOUT_MS = 10_000;
+const HEADERS_TIMEOUT_MS = 300_000;
+const BODY_IDLE_MS = 300_000;
+
+/** A link over pooled HTTP/1.1 connections. It never retries, never follows redirects, and says what may have been sent. */
+export function poolLink(options: PoolOptions = {}): Link {
+  return new PooledLink(options);
+}
+
+class PooledLink implements Link {
+  readonly exchange = (request: Request): Promise<Response> => this.#exchange(request);
+  readonly #options: PoolOptions;
+  readonly #limits: Limits;
+  readonly #most: number;
+  readonly #origins = new Map<string, Origin>();
+  #uses = 0;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#limits = options.limits ?? DEFAULT_LIMITS;
+    this.#most = (options.connections ?? CONNECTIONS) + (options.waiting ?? WAITING);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#drain();
+    return this.#closed;
+  }
+
+  #exchange(request: Request): Promise<Response> {
+    const { guard } = this.#options;
+    return guard === undefined ? this.#send(request) : this.#sendGuarded(request, guard);
+  }
+
+  async #sendGuarded(request: Request, guard: (url: string) => void | Promise<void>): Promise<Response> {
+    await guard(request.target);
+    return this.#send(request);
+  }
+
+  #send(request: Request): Promise<Response> {
+    return new Promise((resolve, reject) => {
+      if (request.cancel.reason !== undefined) throw request.cancel.reason;
+      const { origin, path, query } = splitTarget(request.target);
+      if (this.#closed !== undefined) throw new AgentError("unavailable", "the link is closed", { sent: "no" });
+      const entry = this.#origins.get(origin) ?? this.#open(origin);
+      if (entry.live >= this.#most) {
+        throw new AgentError("overloaded", `${entry.live} requests to ${entry.options.host} wait already`, { sent: "no" });
+      }
+      entry.live++;
+      entry.used = ++this.#uses;
+      const call = new PoolCall(request, entry.options, resolve, reject);
+      entry.pool.dispatch(
+        {
+          path: query === "" ? path : `${path}?${query}`,
+          method: request.method,
+          // undici types its headers as mutable but only reads them, and leaves out those that are undefined.
+          headers: request.headers as Record<string, string>,
+          body: request.body.length === 0 ? null : request.body,
+          idempotent: false,
+        },
+        call,
+      );
+    });
+  }
+
+  #open(origin: string): Origin {
+    if (this.#origins.size >= (this.#options.origins ?? ORIGINS)) this.#makeRoom();
+    const { connectTimeoutMs, headersTimeoutMs = HEADERS_TIMEOUT_MS, bodyIdleMs = BODY_IDLE_MS, lookup, tls } = this.#options;
+    const pool = openPool(origin, {
+      connections: this.#options.connections ?? CONNECTIONS,
+      // One request at a time per connection: a broken one then takes no other with it, and none is put back into the queue.
+      pipelining: 1,
+      maxHeaderSize: this.#limits.headerBytes,
+      headersTimeout: headersTimeoutMs,
+      bodyTimeout: bodyIdleMs,
+      connect: { ...tls, timeout: connectTimeoutMs ?? CONNECT_TIMEOUT_MS, ...(lookup === undefined ? undefined : { lookup }) },
+    });
+    const entry: Origin = {
+      pool,
+      options: {
+        host: origin.slice(origin.indexOf("://") + 3),
+        bodyBytes: this.#limits.bodyBytes,
+        headersTimeoutMs,
+        bodyIdleMs,
+        ended: () => {
+          entry.live--;
+        },
+      },
+      live: 0,
+      used: 0,
+    };
+    this.#origins.set(origin, entry);
+    return entry;
+  }
+
+  /** Closes the connections of the origin that was idle the longest. */
+  #makeRoom(): void {
+    let oldest: readonly [string, Origin] | undefined;
+    for (const each of this.#origins) {
+      if (each[1].live === 0 && (oldest === undefined || each[1].used < oldest[1].used)) oldest = each;
+    }
+    if (oldest === undefined) {
+      throw new AgentError("overloaded", `${this.#origins.size} hosts are being called at once; no more are`, { sent: "no" });
+    }
+    this.#origins.delete(oldest[0]);
+    oldest[1].pool.close().catch(() => undefined);
+  }
+
+  async #drain(): Promise<void> {
+    const pools = [...this.#origins.values()].map(({ pool }) => pool);
+    const cut = setTimeout(() => {
+      for (const pool of pools) pool.destroy().catch(() => undefined);
+    }, this.#limits.drainMs);
+    await Promise.allSettled(pools.map((pool) => pool.close()));
+    clearTimeout(cut);
+  }
+}
+
+function openPool(origin: string, options: Pool.Options): Pool {
+  try {
+    return new Pool(origin, options);
+  } catch (cause) {
+    throw new AgentError("invalid_message", `${JSON.stringify(origin)} is not an http or https address`, { sent: "no", cause });
+  }
+}

@@ -1,0 +1,25 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Maybe } from "../../envelope/index.js";
+import type { Exchange } from "../exchange.js";
+import { DEFAULT_LIMITS, type Limits } from "../limits.js";
+import { Door } from "./door.js";
+
+export interface RequestListenerOptions {
+  readonly limits?: Maybe<Limits>;
+  /** Where it is mounted. Express says it by itself; bare `http` and Fastify do not. */
+  readonly basePath?: Maybe<string>;
+  readonly onError?: Maybe<(thrown: unknown) => void>;
+}
+
+/**
+ * An exchange as a Node request listener, for bare `http`, Express (`app.use(path, listener)`) and Fastify (`reply.hijack()`,
+ * then `listener(request.raw, reply.raw)`). Must come before any body parser. Time limits, sockets and shutdown are the host's.
+ */
+export function requestListener(
+  exchange: Exchange,
+  options: RequestListenerOptions = {},
+): (req: IncomingMessage, res: ServerResponse) => void {
+  const { limits = DEFAULT_LIMITS, basePath, onError } = options;
+  const door = new Door(exchange, { limits, basePath, onError });
+  return (req, res) => door.enter(req, res);
+}

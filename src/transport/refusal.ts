@@ -1,0 +1,57 @@
+import { AgentError } from "../envelope/index.js";
+import type { Headers, Response } from "./exchange.js";
+import { errorResponse } from "./response.js";
+
+/** What every door answers by itself, before or instead of the exchange. */
+const CLOSE = { connection: "close" } as const;
+
+export function refuseTooLarge(maxBytes: number): Response {
+  return errorResponse(413, new AgentError("too_large", `the request body is longer than ${maxBytes} bytes`), CLOSE);
+}
+
+export function refuseEncoding(encoding: string): Response {
+  const message = `content-encoding ${encoding.slice(0, 64)} is not supported: send the body as it is`;
+  return errorResponse(415, new AgentError("unsupported_content", message), { ...CLOSE, "accept-encoding": "identity" });
+}
+
+export function refuseOverloaded(): Response {
+  return errorResponse(503, new AgentError("overloaded", "too many streams are open; try again later"), { "retry-after": "1" });
+}
+
+/** The exchange threw: a bug, whose words stay in the log. */
+export function refuseFailed(): Response {
+  return errorResponse(500, new AgentError("internal", "the server failed to answer"));
+}
+
+export function refuseConsumed(): Response {
+  return errorResponse(500, bodyConsumed());
+}
+
+export function refuseOutside(basePath: string): Response {
+  return errorResponse(404, new AgentError("not_found", `nothing answers outside ${basePath}`));
+}
+
+/** A parser before us took the body, and digests are over its exact bytes. */
+export function bodyConsumed(): AgentError {
+  return new AgentError(
+    "internal",
+    "the request body was already read by another parser; mount this handler before it (Express: before express.json(); " +
+      "Fastify: in a plugin of its own with removeAllContentTypeParsers() and addContentTypeParser('*', (request, payload, done) => done(null)))",
+  );
+}
+
+/** An encoding we would have to undo, which a peer could use to grow a small body into a large one. */
+export function foreignEncoding(headers: Headers): string | undefined {
+  const encoding = headers["content-encoding"];
+  return encoding === undefined || encoding === "" || encoding.toLowerCase() === "identity" ? undefined : encoding;
+}
+
+/** The address below a mount point, or undefined when it is outside. */
+export function belowBase(path: string, basePath: string): string | undefined {
+  if (basePath === "" || basePath === "/") return path;
+  if (!path.startsWith(basePath)) return undefined;
+  const below = path.slice(basePath.length);
+  if (below === "") return "/";
+  if (basePath.endsWith("/")) return `/${below}`;
+  return below.charCodeAt(0) === 0x2f ? below : undefined;
+}

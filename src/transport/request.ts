@@ -1,0 +1,100 @@
+import type { Cancel, Maybe } from "../envelope/index.js";
+import type { Connection, Headers, Request } from "./exchange.js";
+import { readJson } from "./json.js";
+import { DEFAULT_LIMITS } from "./limits.js";
+
+export interface RequestStart {
+  readonly method: string;
+  /** Absolute: where the request goes. */
+  readonly url: string;
+  /** Lower-case names. */
+  readonly headers?: Maybe<Headers>;
+  readonly body?: Maybe<Uint8Array | string>;
+  readonly cancel?: Maybe<Cancel>;
+  readonly connection?: Maybe<Connection>;
+  readonly jsonDepth?: Maybe<number>;
+}
+
+const NO_HEADERS: Headers = Object.freeze({});
+const NO_BODY = new Uint8Array(0);
+const encoder = new TextEncoder();
+
+/** Nobody can give up on this request. */
+export const NEVER: Cancel = Object.freeze({
+  cancelled: false,
+  reason: undefined,
+  cancel: () => undefined,
+  onCancel: () => () => undefined,
+});
+
+/** Our own process is the other side. */
+export const IN_PROCESS: Connection = Object.freeze({ remote: "memory", secure: true, loopback: true });
+
+/** A request of our own making, for links and tests. */
+export function makeRequest(start: RequestStart): Request {
+  return new MadeRequest(start);
+}
+
+/** Everything that can be derived is derived when asked for. */
+class MadeRequest implements Request {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+  readonly connection: Connection;
+  readonly cancel: Cancel;
+  readonly #jsonDepth: number;
+  #json: unknown;
+  #parsed = false;
+
+  constructor(start: RequestStart) {
+    this.method = start.method;
+    this.target = start.url;
+    this.headers = start.headers ?? NO_HEADERS;
+    this.body = typeof start.body === "string" ? encoder.encode(start.body) : (start.body ?? NO_BODY);
+    this.connection = start.connection ?? IN_PROCESS;
+    this.cancel = start.cancel ?? NEVER;
+    this.#jsonDepth = start.jsonDepth ?? DEFAULT_LIMITS.jsonDepth;
+  }
+
+  get path(): string {
+    return splitTarget(this.target).path;
+  }
+
+  get query(): string {
+    return splitTarget(this.target).query;
+  }
+
+  get rawHeaders(): readonly string[] {
+    return Object.entries(this.headers).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
+  }
+
+  json(): unknown {
+    if (!this.#parsed) {
+      this.#json = readJson(this.body, this.#jsonDepth);
+      this.#parsed = true;
+    }
+    return this.#json;
+  }
+}
+
+export interface Target {
+  /** Scheme and authority; empty for a target in origin form. */
+  readonly origin: string;
+  readonly path: string;
+  readonly query: string;
+}
+
+/** An address cut into its parts as they stand: nothing is decoded, normalised or checked. */
+export function splitTarget(target: string): Target {
+  const scheme = target.charCodeAt(0) === 0x2f ? -1 : target.indexOf("://");
+  const authority = scheme === -1 ? 0 : scheme + 3;
+  const hash = target.indexOf("#", authority);
+  const end = hash === -1 ? target.length : hash;
+  const mark = target.indexOf("?", authority);
+  const query = mark === -1 || mark > end ? end : mark;
+  const slash = target.indexOf("/", authority);
+  const path = slash === -1 || slash > query ? query : slash;
+  if (scheme === -1) return { origin: "", path: target.slice(0, query), query: target.slice(query + 1, end) };
+  return { origin: target.slice(0, path), path: target.slice(path, query) || "/", query: target.slice(query + 1, end) };
+}

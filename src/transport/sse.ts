@@ -1,0 +1,196 @@
+import { AgentError, type Maybe } from "../envelope/index.js";
+import type { Chunk } from "./exchange.js";
+
+/** One server-sent event, as the HTML standard §9.2.6 dispatches it. */
+export interface SseEvent {
+  readonly data: string;
+  /** The last event id seen so far: it stays until the peer sends another. */
+  readonly id: Maybe<string>;
+  readonly event: Maybe<string>;
+  /** The reconnection time asked for with this event, in milliseconds. */
+  readonly retry: Maybe<number>;
+}
+
+/** A line that readers ignore, so that proxies and timers see a living connection. */
+export const SSE_COMMENT = ":\n\n";
+
+/** One event as it goes on the wire. Compact JSON has no line ends, so it is one `data:` line. */
+export function encodeSse(data: string, id?: string, event?: string): string {
+  const head = (event === undefined ? "" : `event: ${oneLine(event)}\n`) + (id === undefined ? "" : `id: ${oneLine(id)}\n`);
+  if (!data.includes("\n") && !data.includes("\r")) return `${head}data: ${data}\n\n`;
+  return `${head}data: ${data.replace(/\r\n|\r|\n/g, "\ndata: ")}\n\n`;
+}
+
+/** A line end inside a field would start another field; NUL would make readers ignore the id. */
+function oneLine(value: string): string {
+  if (!/[\r\n\0]/.test(value)) return value;
+  throw new AgentError("encode", "an event's id and name must not contain line ends or NUL", { sent: "no" });
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const COLON = 0x3a;
+const SPACE = 0x20;
+const NOTHING = new Uint8Array(0);
+const BOM = [0xef, 0xbb, 0xbf] as const;
+// Lines are cut between bytes of whole characters, so every line is decoded on its own; a bad byte reads as U+FFFD.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const encoder = new TextEncoder();
+
+/**
+ * Reads server-sent events from bytes as they come, however they are cut. Works on bytes and decodes a line once it is
+ * whole. What is kept of one event is bounded: a peer that never ends a line is cut.
+ */
+export class SseReader {
+  readonly #maxEventBytes: number;
+  /** The start of a line whose end has not come yet: one buffer that doubles, because a peer may send byte by byte. */
+  #rest = NOTHING;
+  #restBytes = 0;
+  #eventBytes = 0;
+  #afterCr = false;
+  #bomSeen = 0;
+  #data: string | undefined;
+  #id: string | undefined;
+  #event: string | undefined;
+  #retry: number | undefined;
+
+  constructor(maxEventBytes: number) {
+    this.#maxEventBytes = maxEventBytes;
+  }
+
+  /** The id a reader names when it comes back. */
+  get lastId(): Maybe<string> {
+    return this.#id;
+  }
+
+  /** Takes the next bytes and hands on each event they complete. Throws AgentError `too_large`. */
+  push(chunk: Uint8Array, emit: (event: SseEvent) => void): void {
+    let start = this.#bomSeen === BOM.length ? 0 : this.#skipBom(chunk);
+    if (this.#afterCr && start < chunk.length) {
+      this.#afterCr = false;
+      if (chunk[start] === LF) start++;
+    }
+    let cr = chunk.indexOf(CR, start);
+    while (start < chunk.length) {
+      if (cr !== -1 && cr < start) cr = chunk.indexOf(CR, start);
+      const lf = chunk.indexOf(LF, start);
+      const end = cr !== -1 && (lf === -1 || cr < lf) ? cr : lf;
+      if (end === -1) break;
+      this.#line(this.#joined(chunk, start, end), emit);
+      start = end + 1;
+      if (end !== cr) continue;
+      if (start === chunk.length) this.#afterCr = true;
+      else if (chunk[start] === LF) start++;
+    }
+    if (start < chunk.length) this.#keep(chunk, start);
+  }
+
+  /** The connection ended: an event without its empty line is discarded, as the standard says. */
+  end(): void {
+    this.#rest = NOTHING;
+    this.#restBytes = 0;
+    this.#forget();
+  }
+
+  /** A byte order mark at the very start, also when it comes in pieces. */
+  #skipBom(chunk: Uint8Array): number {
+    let index = 0;
+    while (index < chunk.length && this.#bomSeen < BOM.length) {
+      if (chunk[index] !== BOM[this.#bomSeen]) {
+        const earlier = this.#bomSeen - index;
+        if (earlier > 0) this.#keep(Uint8Array.from(BOM.slice(0, earlier)), 0);
+        this.#bomSeen = BOM.length;
+        return 0;
+      }
+      this.#bomSeen++;
+      index++;
+    }
+    return index;
+  }
+
+  #keep(chunk: Uint8Array, start: number): void {
+    const length = this.#restBytes + chunk.length - start;
+    this.#bound(length);
+    if (length > this.#rest.length) {
+      const larger = new Uint8Array(Math.max(length, this.#rest.length * 2));
+      larger.set(this.#rest.subarray(0, this.#restBytes));
+      this.#rest = larger;
+    }
+    this.#rest.set(start === 0 ? chunk : chunk.subarray(start), this.#restBytes);
+    this.#restBytes = length;
+  }
+
+  #joined(chunk: Uint8Array, start: number, end: number): Uint8Array {
+    if (this.#restBytes === 0) return chunk.subarray(start, end);
+    if (end > start) this.#keep(chunk.subarray(0, end), start);
+    const line = this.#rest.subarray(0, this.#restBytes);
+    this.#rest = NOTHING;
+    this.#restBytes = 0;
+    return line;
+  }
+
+  #bound(more: number): void {
+    if (this.#eventBytes + more <= this.#maxEventBytes) return;
+    throw new AgentError("too_large", `one server-sent event is longer than ${this.#maxEventBytes} bytes`);
+  }
+
+  #line(line: Uint8Array, emit: (event: SseEvent) => void): void {
+    if (line.length === 0) {
+      this.#dispatch(emit);
+      return;
+    }
+    this.#bound(line.length);
+    const colon = line.indexOf(COLON);
+    if (colon === 0) return;
+    this.#eventBytes += line.length;
+    const name = decoder.decode(colon === -1 ? line : line.subarray(0, colon));
+    const skip = line[colon + 1] === SPACE ? colon + 2 : colon + 1;
+    this.#field(name, colon === -1 ? NOTHING : line.subarray(skip));
+  }
+
+  #field(name: string, bytes: Uint8Array): void {
+    if (name === "data") {
+      const value = decoder.decode(bytes);
+      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    } else if (name === "id") {
+      const value = decoder.decode(bytes);
+      if (!value.includes("\0")) this.#id = value;
+    } else if (name === "event") {
+      this.#event = decoder.decode(bytes);
+    } else if (name === "retry") {
+      const value = decoder.decode(bytes);
+      if (/^[0-9]{1,9}$/.test(value)) this.#retry = Number(value);
+    }
+  }
+
+  /** An empty line ends the event. Without data there is none, but the id it brought stays. */
+  #dispatch(emit: (event: SseEvent) => void): void {
+    const data = this.#data;
+    const event = this.#event === "" ? undefined : this.#event;
+    const retry = this.#retry;
+    this.#forget();
+    if (data !== undefined) emit({ data, id: this.#id === "" ? undefined : this.#id, event, retry });
+  }
+
+  #forget(): void {
+    this.#eventBytes = 0;
+    this.#data = undefined;
+    this.#event = undefined;
+    this.#retry = undefined;
+  }
+}
+
+/** The events of a response body. Whoever stops early stops the body too. */
+export async function* sseEvents(chunks: AsyncIterable<Chunk>, maxEventBytes: number): AsyncGenerator<SseEvent, void, undefined> {
+  const reader = new SseReader(maxEventBytes);
+  let ready: SseEvent[] = [];
+  const emit = (event: SseEvent): void => void ready.push(event);
+  for await (const chunk of chunks) {
+    reader.push(typeof chunk === "string" ? encoder.encode(chunk) : chunk, emit);
+    if (ready.length === 0) continue;
+    const events = ready;
+    ready = [];
+    for (const event of events) yield event;
+  }
+  reader.end();
+}

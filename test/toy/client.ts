@@ -1,0 +1,38 @@
+import { AgentError, type Call, type Event, type Handler, type Operation } from "../../src/envelope/index.js";
+import type { Ids, Peer } from "../../src/protocols/index.js";
+import { responseJson } from "../../src/transport/body.js";
+import type { Link } from "../../src/transport/exchange.js";
+import { blame } from "../../src/transport/fields.js";
+import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
+import { makeRequest } from "../../src/transport/request.js";
+import { decodeToy, encodeToy } from "./codec.js";
+import { decodeToyError } from "./errors.js";
+import { readToyReply, type ToyReply } from "./wire.js";
+
+export function connect(link: Link, peer: Peer, ids: Ids): Handler {
+  async function callToy(operation: Operation, call: Call): Promise<Event> {
+    if (operation.kind === "ping") {
+      await link.exchange(makeRequest({ method: "GET", url: peer.url, cancel: call.cancel }));
+      return { kind: "done" };
+    }
+    if (operation.kind !== "send") throw new AgentError("unsupported_method", `toy has no ${operation.kind}`, { sent: "no" });
+    const body = JSON.stringify(encodeToy(operation.envelope));
+    const headers = { "content-type": "application/json" };
+    const response = await link.exchange(makeRequest({ method: "POST", url: peer.url, headers, body, cancel: call.cancel }));
+    const reply = await readReply(response);
+    if ("wrong" in reply) throw decodeToyError(reply.wrong, reply.why);
+    const facts = { id: ids.newId(), now: ids.now(), src: peer.card.name, dst: call.caller.id };
+    const { sessionId, traceId } = operation.envelope.context;
+    return { kind: "message", message: decodeToy({ say: reply.said, session: sessionId, trace: traceId }, "agent", facts) };
+  }
+  return callToy;
+}
+
+async function readReply(response: Parameters<typeof responseJson>[0]): Promise<ToyReply> {
+  try {
+    return readToyReply(await responseJson(response, DEFAULT_LIMITS));
+  } catch (thrown) {
+    const error = blame(thrown, "bad_peer");
+    throw error.code === "decode" ? new AgentError("bad_peer", error.message, { cause: error }) : error;
+  }
+}

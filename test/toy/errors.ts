@@ -1,0 +1,8 @@
+import { AgentError, ERRORS, type ErrorCode } from "../../src/envelope/index.js";
+
+/** The toy writes our own codes; whatever else a peer writes is its fault. */
+export function decodeToyError(wrong: string, why: string): AgentError {
+  return Object.hasOwn(ERRORS, wrong)
+    ? new AgentError(wrong as ErrorCode, why)
+    : new AgentError("bad_peer", `the peer says ${wrong}: ${why}`);
+}
