@@ -62,9 +62,21 @@ function describeCard(peer: RemoteAgent, card: Card, { colors }: Output): string
   const { bold, dim } = colors;
   const lines = [`${bold(printable(card.name))} ${dim(printable(card.version))}`, printable(card.description), ""];
   if (card.provider !== undefined) lines.push(`provider    ${line(card.provider.organization)} ${line(card.provider.url)}`);
-  lines.push(`speaks      ${peer.protocol}@${peer.version} ${peer.binding}${peer.proved ? ", proved by a live answer" : ", not proved"}`);
-  lines.push(...list("interfaces", card.interfaces.map(({ protocol, version, binding, url }) => `${protocol}@${version} ${binding} ${url}`)));
-  lines.push(...list("skills", card.skills.map(({ id, name, description }) => `${name === id ? id : `${id} (${name})`}: ${description}`)));
+  lines.push(
+    `speaks      ${peer.protocol}@${peer.version} ${peer.binding}${peer.proved ? ", proved by a live answer" : ", not proved"}`,
+  );
+  lines.push(
+    ...list(
+      "interfaces",
+      card.interfaces.map(({ protocol, version, binding, url }) => `${protocol}@${version} ${binding} ${url}`),
+    ),
+  );
+  lines.push(
+    ...list(
+      "skills",
+      card.skills.map(({ id, name, description }) => `${name === id ? id : `${id} (${name})`}: ${description}`),
+    ),
+  );
   lines.push(`takes       ${line(card.inputModes.join(", "))}`, `gives       ${line(card.outputModes.join(", "))}`);
   lines.push(`can         ${abilities(card)}`);
   lines.push(...list("security", securityLines(card)));
@@ -82,7 +94,13 @@ function line(text: string): string {
 
 function abilities({ capabilities }: Card): string {
   const { streaming, push, extended, idempotentSend, resume, extensions } = capabilities;
-  const named = { streaming, "push notifications": push, "an extended card": extended, "idempotent send": idempotentSend, "resume from a cursor": resume };
+  const named = {
+    streaming,
+    "push notifications": push,
+    "an extended card": extended,
+    "idempotent send": idempotentSend,
+    "resume from a cursor": resume,
+  };
   const can = Object.entries(named).flatMap(([name, able]) => (able ? [name] : []));
   return line([...can, ...extensions.map(({ uri }) => uri)].join(", ")) || "answer";
 }

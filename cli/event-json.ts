@@ -1,6 +1,6 @@
 import {
-  answerOf,
   type Artifact,
+  answerOf,
   type Envelope,
   type Event,
   type Json,

@@ -54,7 +54,10 @@ const FACES = {
   },
   not_found: { exit: EXIT.failure, hint: LOOK },
   not_cancelable: { exit: EXIT.failure, hint: "`koine task get <url> <id>` shows the state it is in." },
-  task_closed: { exit: EXIT.failure, hint: "A task that has ended takes no messages: send without --task, and with its --session." },
+  task_closed: {
+    exit: EXIT.failure,
+    hint: "A task that has ended takes no messages: send without --task, and with its --session.",
+  },
   conflict: { exit: EXIT.failure },
   expired: { exit: EXIT.failure },
   unauthenticated: { exit: EXIT.auth, hint: SHOW_CREDENTIALS },
@@ -65,7 +68,10 @@ const FACES = {
   session_expired: { exit: EXIT.auth },
   overloaded: { exit: EXIT.failure, hint: "The agent has too much to do. Try again later." },
   unavailable: { exit: EXIT.unreachable, hint: "Is the agent running, and is the address right?" },
-  interrupted: { exit: EXIT.unreachable, hint: "The connection was cut. What the agent was doing may go on: `koine task list <url>`." },
+  interrupted: {
+    exit: EXIT.unreachable,
+    hint: "The connection was cut. What the agent was doing may go on: `koine task list <url>`.",
+  },
   deadline: { exit: EXIT.timeout, hint: "Wait longer with --timeout SECONDS. What the agent was doing may go on." },
   cancelled: { exit: EXIT.interrupted },
   bad_peer: { exit: EXIT.failure, hint: "The agent breaks its protocol; `koine conform <url>` shows where." },

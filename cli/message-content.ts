@@ -43,7 +43,9 @@ async function readText(stdin: Stdin): Promise<string> {
     chunks.push(bytes);
   }
   // The newline that ends a line in a shell is not part of what was said.
-  return Buffer.concat(chunks).toString("utf8").replace(/\r?\n$/, "");
+  return Buffer.concat(chunks)
+    .toString("utf8")
+    .replace(/\r?\n$/, "");
 }
 
 async function readFilePart(path: string, left: number): Promise<Extract<Part, { readonly kind: "raw" }>> {

@@ -55,7 +55,10 @@ Examples:
 
 /** `koine task`: what is under way at an agent. */
 export function addTask(program: Command): void {
-  const task = program.command("task").description("look at, follow and cancel the tasks of an agent").addHelpText("after", EXAMPLES);
+  const task = program
+    .command("task")
+    .description("look at, follow and cancel the tasks of an agent")
+    .addHelpText("after", EXAMPLES);
   onOne(task, "get", "print a task")
     .option("--history <count>", "with this many of its last messages", parseCount)
     .option("--save <dir>", "write files of the answer into this folder")
@@ -78,7 +81,11 @@ export function addTask(program: Command): void {
 }
 
 function onOne(parent: Command, name: string, description: string): Command {
-  const command = parent.command(name).description(description).argument("<url>", "where the agent is").argument("<id>", "the task's id");
+  const command = parent
+    .command(name)
+    .description(description)
+    .argument("<url>", "where the agent is")
+    .argument("<id>", "the task's id");
   return addPeerOptions(command).addHelpText("after", EXAMPLES);
 }
 
@@ -100,7 +107,8 @@ async function cancelTask(url: string, id: string, options: PeerOptions): Promis
 }
 
 async function printTask(task: Task, url: string, save: string | undefined, { output }: Visit): Promise<void> {
-  if (output.format === "text") output.say(output.colors.dim(`${task.status.state} since ${timeOf(task)}, session ${oneLine(task.contextId, 200)}`));
+  if (output.format === "text")
+    output.say(output.colors.dim(`${task.status.state} since ${timeOf(task)}, session ${oneLine(task.contextId, 200)}`));
   const printer = new AnswerPrinter({ output, url, save, progress: { show: () => undefined, stop: () => undefined } });
   await printer.answer({ kind: "task", task });
 }
@@ -152,7 +160,9 @@ async function printPage(event: EventOf<"task.list">, many: boolean, output: Out
   if (output.format === "json") return many ? output.line(eventJson(event)) : output.document(eventJson(event));
   for (const task of event.tasks) {
     const text = oneLine(textOf(answerOf(task)), 80);
-    await output.text(`${oneLine(task.id, 200)}\t${task.status.state}\t${timeOf(task)}\t${oneLine(task.contextId, 200)}\t${text}\n`);
+    await output.text(
+      `${oneLine(task.id, 200)}\t${task.status.state}\t${timeOf(task)}\t${oneLine(task.contextId, 200)}\t${text}\n`,
+    );
   }
 }
 

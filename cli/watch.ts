@@ -1,5 +1,5 @@
-import { type EventOf, isClosing, type Task } from "../src/index.js";
 import { TaskFold } from "../src/envelope/index.js";
+import { type EventOf, isClosing, type Task } from "../src/index.js";
 
 type Answer = EventOf<"send">;
 

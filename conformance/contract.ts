@@ -9,30 +9,19 @@ import {
   startCall,
 } from "../src/envelope/index.js";
 import type { DeclaredLoss, Protocol } from "../src/protocols/protocol.js";
-import type { Exchange, Response } from "../src/transport/exchange.js";
-import { memoryLink } from "../src/transport/memory.js";
-import { makeRequest } from "../src/transport/request.js";
+import { linkRequirements } from "./contract-link.js";
+import { type ContractRequirement, contract, demand } from "./contract-requirement.js";
 import {
-  ANSWERS_BY_KIND,
+  answering,
   callWith,
-  fixedIds,
   message,
   OPERATIONS_BY_KIND,
   outcomeOf,
   type Plugged,
-  PUBLIC_URL,
   plugAll,
-  served,
   task,
   text,
 } from "./scripted-host.js";
-
-/** A duty of every protocol, whatever its wire: data plus a function, for any test runner. `check` throws when it is not met. */
-export interface ContractRequirement {
-  readonly id: string;
-  readonly behaviour: string;
-  check(protocol: Protocol): Promise<void>;
-}
 
 /** One value for every member a context can have. */
 const CONTEXT: Required<{ readonly [name in keyof Context]: Context[name] }> = {
@@ -49,16 +38,6 @@ const CONTEXT: Required<{ readonly [name in keyof Context]: Context[name] }> = {
   minVersion: "0.1",
   maxVersion: "9.0",
 };
-
-/** Answers every operation with the first kind that may answer it. */
-const answering: Handler = async (operation) => {
-  if (operation.kind === "send") return ANSWERS_BY_KIND.message;
-  return ANSWERS_BY_KIND[ANSWERS[operation.kind][0]];
-};
-
-function demand(condition: boolean, seen: string): asserts condition {
-  if (!condition) throw new Error(seen);
-}
 
 async function* events(...all: readonly Event[]): AsyncGenerator<Event> {
   yield* all;
@@ -84,12 +63,6 @@ const STREAMING_SEND: Operation = { kind: "send", envelope: message([text("ping"
 function streaming(protocol: Protocol, script: Handler): readonly Plugged[] {
   return protocol.traits.streaming ? plugAll(protocol, script) : [];
 }
-
-const contract = (id: string, behaviour: string, check: ContractRequirement["check"]): ContractRequirement => ({
-  id: `contract:${id}`,
-  behaviour,
-  check,
-});
 
 /** What is demanded of every registered protocol. */
 export const contractRequirements: readonly ContractRequirement[] = [
@@ -233,123 +206,8 @@ export const contractRequirements: readonly ContractRequirement[] = [
       demand(error !== undefined && !error.message.includes("inner secret"), `${label}: ${error?.message}`);
     }
   }),
-  contract("ping:round-trip", "A ping goes over the link, and fails when the link does.", async (protocol) => {
-    for (const { handler, count, peer, label } of plugAll(protocol, answering)) {
-      const { error } = await outcomeOf(() => handler(OPERATIONS_BY_KIND.ping, startCall()));
-      demand(error === undefined && count() > 0, `${label}: ${error?.message ?? "nothing was sent"}`);
-      const dead = protocol.connect(memoryLink(unreachable), peer, fixedIds());
-      const { error: failed } = await outcomeOf(() => dead(OPERATIONS_BY_KIND.ping, startCall()));
-      demand(failed !== undefined, `${label}: a ping of nothing succeeded`);
-    }
-  }),
-  contract("retry:never", "One operation is one request, whatever the answer.", async (protocol) => {
-    for (const { peer, label } of plugAll(protocol, answering))
-      for (const [what, answer] of Object.entries(FAILING))
-        for (const kind of ["send", "task.get"] as const) {
-          let count = 0;
-          const link = { exchange: (): Response => (count++, answer()), close: async () => undefined };
-          const { error } = await outcomeOf(() =>
-            protocol.connect(link, peer, fixedIds())(OPERATIONS_BY_KIND[kind], startCall()),
-          );
-          demand(error !== undefined, `${label}: ${kind} succeeded with ${what}`);
-          demand(count <= 1, `${label}: ${kind} with ${what} sent ${count} requests`);
-        }
-  }),
-  contract(
-    "discover:found",
-    "Discovery finds the protocol where it is served, proves it, and says how it knows.",
-    async (protocol) => {
-      const finding = await protocol.discover(memoryLink(served(protocol, answering)), PUBLIC_URL, startCall());
-      demand(finding !== undefined, "nothing was found");
-      demand(finding.peers.length > 0 && finding.evidence.length > 0, "no peers or no evidence");
-      demand(finding.proved, `not proved: ${finding.evidence.join("; ")}`);
-    },
-  ),
-  ...Object.entries(foreignAnswers()).map(([what, answer]) =>
-    contract(`discover:${what}`, "Discovery says no, and does not throw, where something else answers.", async (protocol) => {
-      const finding = await protocol.discover(
-        memoryLink(() => answer),
-        PUBLIC_URL,
-        startCall(),
-      );
-      demand(finding === undefined || !finding.proved, `found ${JSON.stringify(finding?.evidence)}`);
-    }),
-  ),
-  contract(
-    "hostile:server",
-    "No body crashes a server half: every one is answered, and none as a fault of the server.",
-    async (protocol) => {
-      const exchange = served(protocol, answering);
-      for (const { method, path } of protocol.routes)
-        for (const body of HOSTILE) {
-          const url = PUBLIC_URL + path.replace("/*", "/x");
-          const request = makeRequest({
-            method: method === "*" ? "POST" : method,
-            url,
-            headers: { "content-type": "application/json" },
-            body,
-          });
-          const { status } = await exchange(request);
-          demand(status < 500, `${method} ${path} answers ${status} to ${JSON.stringify(body.slice(0, 40))}`);
-        }
-    },
-  ),
-  contract("hostile:client", "No body deceives a client half: every one is an AgentError, none a success.", async (protocol) => {
-    for (const { peer, label } of plugAll(protocol, answering))
-      for (const body of HOSTILE)
-        for (const kind of ["send", "task.get", "task.list"] as const) {
-          const link = memoryLink(() => ({ status: 200, headers: { "content-type": "application/json" }, body }));
-          const { events: got, error } = await outcomeOf(() =>
-            protocol.connect(link, peer, fixedIds())(OPERATIONS_BY_KIND[kind], startCall()),
-          );
-          demand(error !== undefined, `${label}: ${kind} took ${JSON.stringify(body.slice(0, 40))} for ${JSON.stringify(got)}`);
-        }
-  }),
+  ...linkRequirements,
 ];
-
-const unreachable: Exchange = () => {
-  throw new AgentError("unavailable", "nobody listens", { sent: "no" });
-};
-
-const FAILING: { readonly [what: string]: () => Response } = {
-  "503": () => ({ status: 503, headers: { "retry-after": "0", "content-type": "application/json" }, body: "{}" }),
-  "500": () => ({ status: 500, headers: {}, body: "" }),
-  "a reset": () => {
-    throw new AgentError("unavailable", "connection reset", { sent: "maybe" });
-  },
-  "a refused connection": () => unreachable(makeRequest({ method: "GET", url: PUBLIC_URL })) as Response, // it throws
-};
-
-const HOSTILE: readonly string[] = [
-  "",
-  "null",
-  "[]",
-  "1",
-  '"text"',
-  "{",
-  "<html></html>",
-  '{"__proto__":{"result":1}}',
-  '{"jsonrpc":"2.0","id":"x"}',
-  '{"result":null,"error":null}',
-  `${"[".repeat(5_000)}${"]".repeat(5_000)}`,
-  '{"constructor":{"prototype":{}}}',
-];
-
-function foreignAnswers(): { readonly [what: string]: Response } {
-  const json = { "content-type": "application/json" };
-  return {
-    "not-found": { status: 404, headers: {}, body: "no" },
-    "web-page": { status: 200, headers: { "content-type": "text/html" }, body: "<!doctype html><title>hello</title>" },
-    "other-json": { status: 200, headers: json, body: '{"hello":"world"}' },
-    "other-rpc": {
-      status: 200,
-      headers: json,
-      body: '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no such method"}}',
-    },
-    broken: { status: 200, headers: json, body: "{" },
-    failing: { status: 500, headers: {}, body: "" },
-  };
-}
 
 /** A declared path covers what lies below it; `[]` stands for any index. */
 function covers(declared: DeclaredLoss, loss: Loss, version: string): boolean {

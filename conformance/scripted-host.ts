@@ -1,5 +1,6 @@
 import {
   AgentError,
+  ANSWERS,
   type Call,
   type Card,
   type Envelope,
@@ -15,6 +16,7 @@ import {
   startCall,
   type Task,
 } from "../src/envelope/index.js";
+import { checkAnswers } from "../src/policies/index.js";
 import { front } from "../src/protocols/front.js";
 import { createHost } from "../src/protocols/host.js";
 import type { Ids, Peer, Protocol } from "../src/protocols/protocol.js";
@@ -93,7 +95,8 @@ export function plugAll(protocol: Protocol, script: Handler): readonly Plugged[]
       return door.exchange(request);
     });
     const peer: Peer = { url, card: CONTRACT_CARD, version, binding, tenant };
-    const handler = protocol.connect(link, peer, fixedIds());
+    // As whoever connects has it: which kinds may answer, and what a cut stream is, is judged outside the protocols.
+    const handler = checkAnswers()(protocol.connect(link, peer, fixedIds()));
     const label = `${version} ${binding}`;
     return { peer, label, heard, losses, count: () => count, handler };
   });
@@ -153,6 +156,9 @@ export const ANSWERS_BY_KIND: { readonly [kind in EventKind]: Event } = {
   card: { kind: "card", card: CONTRACT_CARD },
   done: { kind: "done" },
 };
+
+/** Answers every operation with the first kind that may answer it, and a send with a message. */
+export const answering: Handler = async (operation) => ANSWERS_BY_KIND[ANSWERS[operation.kind][0]];
 
 /** One operation of every kind. */
 export const OPERATIONS_BY_KIND: { readonly [kind in Operation["kind"]]: Operation } = {

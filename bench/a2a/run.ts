@@ -23,12 +23,12 @@ export interface BenchSurroundings {
 const QUICK_BUDGET_MS = 44_000;
 const QUICK: SectionSettings = {
   window: { rampMs: 30, windowMs: 200 },
-  warmUp: { rampMs: 0, windowMs: 700, minAnswers: 4000 },
+  warmUp: { rampMs: 0, windowMs: 700, minAnswers: 8000 },
   quick: true,
 };
 const FULL: SectionSettings = {
   window: { rampMs: 50, windowMs: 250 },
-  warmUp: { rampMs: 0, windowMs: 1500, minAnswers: 4000 },
+  warmUp: { rampMs: 0, windowMs: 1500, minAnswers: 8000 },
   quick: false,
 };
 const STREAMS: SectionSettings = {

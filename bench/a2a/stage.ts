@@ -30,8 +30,7 @@ export async function setStage(dist: string, families: ReadonlySet<Family>, core
     const address = await worker.ask<ServerAddress>("start", { mode, shape });
     return Object.assign(worker, { address });
   };
-  const [model = "a2a-js"] = families;
-  const shape = await probeShape((mode) => startServer(model, mode));
+  const shape = await probeShape((mode) => startServer(families.has("koine") ? "koine" : "a2a-js", mode));
   return {
     families,
     shape,

@@ -10,6 +10,7 @@ import { readContentRange } from "./byte-range.js";
 import { type Reference, readReference, withoutReference } from "./reference.js";
 import { DEFAULT_ARTIFACT_LIMITS } from "./store.js";
 
+/** What one fetch may cost. */
 export interface FetchLimits {
   readonly artifactBytes: number;
   /** Asked for at a time. Below the body limit of any link, so that artifacts need no larger one. */
@@ -17,6 +18,7 @@ export interface FetchLimits {
   readonly redirects: number;
 }
 
+/** As large as a store of ours takes, in pieces of half a message. */
 export const DEFAULT_FETCH_LIMITS: FetchLimits = Object.freeze({
   artifactBytes: DEFAULT_ARTIFACT_LIMITS.artifactBytes,
   pieceBytes: 8 * 1024 * 1024,
@@ -25,6 +27,7 @@ export const DEFAULT_FETCH_LIMITS: FetchLimits = Object.freeze({
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
+/** The way out, and who watches it. */
 export interface FetchOptions {
   readonly guard: Guard;
   /** A link of its own that connects to the checked addresses only; it is closed after use. */

@@ -5,6 +5,7 @@ import { type ArtifactInfo, isArtifactId } from "./store.js";
 /** Where artifacts are served, below the base address of the host. */
 export const ARTIFACT_PATH = "/artifacts/";
 
+/** What links are made of. */
 export interface LinkOptions {
   /** One per host, at least 32 bytes; links die with it. */
   readonly secret: Uint8Array;
@@ -20,6 +21,7 @@ export interface Grant {
   isFor(owner: string): boolean;
 }
 
+/** Makes links to artifacts, and knows its own. */
 export interface ArtifactLinks {
   make(info: ArtifactInfo): string;
   /** Throws `expired` for a link of ours whose time is over, and `not_found` for everything else. */

@@ -3,6 +3,7 @@ import type { ArtifactLinks } from "./links.js";
 import { writeReference } from "./reference.js";
 import type { ArtifactInfo, ArtifactStore } from "./store.js";
 
+/** When parts move, where to, and for whom. */
 export interface MoveOptions {
   /** Content of this many bytes or more does not travel inline. */
   readonly inlineBytes: number;
@@ -12,6 +13,7 @@ export interface MoveOptions {
   readonly artifacts?: Maybe<{ readonly store: ArtifactStore; readonly links: ArtifactLinks }>;
 }
 
+/** Content that may travel inline. */
 export interface Moved {
   readonly content: readonly Part[];
   /** The new addresses, for `artifactRefs`. */

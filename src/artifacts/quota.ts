@@ -9,6 +9,7 @@ export interface Room {
   free(): void;
 }
 
+/** The room of one store. */
 export interface Quota {
   /** Throws `overloaded` when the owner has its number. */
   take(owner: string): Room;

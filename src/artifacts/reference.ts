@@ -10,6 +10,7 @@ export interface Reference {
   readonly sha256: string;
 }
 
+/** The part that travels in place of a moved one. */
 export function writeReference(part: Part, url: string, reference: Reference): Part {
   const { mediaType, name, metadata } = part;
   const { kind, bytes, sha256 } = reference;

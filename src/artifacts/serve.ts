@@ -6,6 +6,7 @@ import { readRange } from "./byte-range.js";
 import { ARTIFACT_PATH, type ArtifactLinks, notFound } from "./links.js";
 import type { ArtifactInfo, ArtifactStore, ByteRange } from "./store.js";
 
+/** What artifacts are served from, and who says who is calling. */
 export interface ArtifactDoor {
   readonly store: ArtifactStore;
   readonly links: ArtifactLinks;

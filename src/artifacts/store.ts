@@ -11,6 +11,7 @@ export interface ArtifactLimits {
   readonly keepMs: number;
 }
 
+/** Modest, for one agent on one machine. */
 export const DEFAULT_ARTIFACT_LIMITS: ArtifactLimits = Object.freeze({
   artifactBytes: 64 * 1024 * 1024,
   artifactsPerOwner: 1_000,
@@ -18,12 +19,14 @@ export const DEFAULT_ARTIFACT_LIMITS: ArtifactLimits = Object.freeze({
   keepMs: 60 * 60 * 1000,
 });
 
+/** What is said when content is put. */
 export interface ArtifactFacts {
   readonly owner: string;
   readonly mediaType?: Maybe<string>;
   readonly name?: Maybe<string>;
 }
 
+/** What is known once it is there. */
 export interface ArtifactInfo extends ArtifactFacts {
   readonly id: string;
   readonly bytes: number;
@@ -39,6 +42,7 @@ export interface ByteRange {
   readonly end: number;
 }
 
+/** Bytes at once, or as they come. */
 export type ArtifactContent = Uint8Array | AsyncIterable<Uint8Array>;
 
 /** Where large parts live while they travel. Missing and expired are the same; whose it is, is the caller's to check. */

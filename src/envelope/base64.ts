@@ -1,6 +1,6 @@
-/** Bytes as text, by what every platform has: the core uses no Node built-in. */
 const CHUNK = 0x8000; // String.fromCharCode takes its bytes as arguments, and those have a limit
 
+/** Bytes as padded base64 (RFC 4648 §4), by what every platform has: the core uses no Node built-in. */
 export function encodeBase64(bytes: Uint8Array): string {
   let binary = "";
   for (let start = 0; start < bytes.length; start += CHUNK)

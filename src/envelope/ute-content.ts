@@ -25,6 +25,7 @@ export function readContent(content: unknown): readonly Part[] {
   return [text === undefined ? dataPart(content) : textPart(text)];
 }
 
+/** The shortest form that reads back as these parts. */
 export function writeContent(parts: readonly Part[]): JsonObject {
   const [only] = parts;
   if (only !== undefined && parts.length === 1 && isPlain(only)) {
@@ -123,6 +124,7 @@ function optionalObject(value: unknown, path: string): Maybe<Metadata> {
   return value;
 }
 
+/** A message of our caller that is wrong at one member. */
 export function invalid(field: string, problem: string): AgentError {
   return new AgentError("invalid_message", `${field === "" ? "the envelope" : field} ${problem}`, { field });
 }

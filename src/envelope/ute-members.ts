@@ -62,6 +62,7 @@ export function joinMembers(known: readonly (readonly [string, Maybe<Json>])[], 
   return Object.fromEntries(members);
 }
 
+/** Readers of one value: undefined for a value of another type. */
 export const asString = (value: Json): Maybe<string> => (typeof value === "string" ? value : undefined);
 export const asBoolean = (value: Json): Maybe<boolean> => (typeof value === "boolean" ? value : undefined);
 export const asNumber = (value: Json): Maybe<number> => (typeof value === "number" && Number.isFinite(value) ? value : undefined);

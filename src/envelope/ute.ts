@@ -11,7 +11,9 @@ import { asBoolean, asCount, asNumber, asObject, asString, asStrings, joinMember
 /** Content below this many bytes travels inside the envelope; what is larger travels by `artifact_refs`. */
 export const INLINE_CONTENT_BYTES = 1_000_000;
 
+/** How an envelope is written. */
 export interface WriteUteOptions {
+  /** Content of this many bytes or more is refused; `INLINE_CONTENT_BYTES` if not given. */
   readonly inlineBytes?: number;
 }
 
@@ -80,6 +82,7 @@ export function writeUte(envelope: Envelope, options: WriteUteOptions = {}): Jso
   );
 }
 
+/** A UTE document as text. Whoever reads text from outside bounds its length and depth first. */
 export function parseUte(text: string): Envelope {
   let document: unknown;
   try {

@@ -2,6 +2,7 @@ import { AgentError, type Maybe } from "../envelope/index.js";
 import type { Admission } from "./admission.js";
 import { isLoopbackAddress } from "./loopback.js";
 
+/** What a server is about to do. */
 export interface BindWish {
   /** The address to listen on; undefined means all of them. */
   readonly host: Maybe<string>;

@@ -2,6 +2,7 @@ import { AgentError, type Maybe } from "../envelope/index.js";
 import type { Request } from "../transport/exchange.js";
 import { addressClass } from "./address.js";
 
+/** The names and pages of one server. */
 export interface HostCheckOptions {
   /** The port the server really listens on. */
   readonly port: number;

@@ -4,6 +4,7 @@ import { type AddressClass, addressClass, isAsPublic } from "./address.js";
 /** The literal addresses of a host name. Given in, so that tests and other platforms bring their own. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
+/** Where the URLs of one document may lead. */
 export interface GuardRules {
   /** The class of the address at which the document naming the URL was fetched. */
   readonly from: AddressClass;
@@ -21,6 +22,7 @@ export interface PinnedUrl {
   readonly class: AddressClass;
 }
 
+/** A literal address, without brackets. */
 export interface PinnedAddress {
   readonly address: string;
   readonly family: 4 | 6;

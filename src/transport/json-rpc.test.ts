@@ -1,15 +1,31 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { encodeRpcError, encodeRpcRequest, encodeRpcResult, parseRpcRequest, parseRpcResponse, readRpcRequest } from "./json-rpc.js";
+import {
+  encodeRpcError,
+  encodeRpcRequest,
+  encodeRpcResult,
+  parseRpcRequest,
+  parseRpcResponse,
+  readRpcRequest,
+} from "./json-rpc.js";
 import { makeRequest } from "./request.js";
 
 const post = (body: string) => makeRequest({ method: "POST", url: "http://h/", body });
 
 describe("parseRpcRequest", () => {
   test.each([
-    [{ jsonrpc: "2.0", id: 1, method: "m", params: { a: 1 } }, { kind: "request", id: 1, method: "m", params: { a: 1 } }],
-    [{ jsonrpc: "2.0", id: "x", method: "m", params: [1] }, { kind: "request", id: "x", method: "m", params: [1] }],
-    [{ jsonrpc: "2.0", id: null, method: "m" }, { kind: "request", id: null, method: "m", params: undefined }],
+    [
+      { jsonrpc: "2.0", id: 1, method: "m", params: { a: 1 } },
+      { kind: "request", id: 1, method: "m", params: { a: 1 } },
+    ],
+    [
+      { jsonrpc: "2.0", id: "x", method: "m", params: [1] },
+      { kind: "request", id: "x", method: "m", params: [1] },
+    ],
+    [
+      { jsonrpc: "2.0", id: null, method: "m" },
+      { kind: "request", id: null, method: "m", params: undefined },
+    ],
   ])("reads %j", (value, want) => {
     expect(parseRpcRequest(value)).toEqual(want);
   });
@@ -56,14 +72,18 @@ describe("readRpcRequest", () => {
 
 describe("encode", () => {
   test("writes the specification's forms", () => {
-    expect(encodeRpcRequest(3, "subtract", { minuend: 42 })).toBe('{"jsonrpc":"2.0","id":3,"method":"subtract","params":{"minuend":42}}');
+    expect(encodeRpcRequest(3, "subtract", { minuend: 42 })).toBe(
+      '{"jsonrpc":"2.0","id":3,"method":"subtract","params":{"minuend":42}}',
+    );
     expect(encodeRpcRequest("a", "ping", undefined)).toBe('{"jsonrpc":"2.0","id":"a","method":"ping"}');
     expect(encodeRpcResult('q"', 19)).toBe('{"jsonrpc":"2.0","id":"q\\"","result":19}');
     expect(encodeRpcResult(null, undefined)).toBe('{"jsonrpc":"2.0","id":null,"result":null}');
     expect(encodeRpcError(1, { code: -32601, message: "Method not found" })).toBe(
       '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}',
     );
-    expect(encodeRpcError(1, { code: 5, message: "m", data: [1] })).toBe('{"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"m","data":[1]}}');
+    expect(encodeRpcError(1, { code: 5, message: "m", data: [1] })).toBe(
+      '{"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"m","data":[1]}}',
+    );
   });
 });
 
@@ -72,7 +92,9 @@ describe("parseRpcResponse", () => {
     expect(parseRpcResponse({ jsonrpc: "2.0", id: 1, result: null }, 1)).toEqual({ kind: "result", result: null });
     const error = { code: -32001, message: "gone", data: { a: 1 } };
     expect(parseRpcResponse({ jsonrpc: "2.0", id: 1, error }, 1)).toEqual({ kind: "error", error });
-    expect(parseRpcResponse({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "m" } }, 1)).toMatchObject({ kind: "error" });
+    expect(parseRpcResponse({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "m" } }, 1)).toMatchObject({
+      kind: "error",
+    });
     expect(parseRpcResponse({ jsonrpc: "2.0", id: 1, result: { a: 1 }, error: null }, 1)).toMatchObject({ kind: "result" });
   });
 

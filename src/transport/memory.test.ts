@@ -7,7 +7,8 @@ import { memoryLink } from "./memory.js";
 import { makeRequest } from "./request.js";
 
 const STREAM = { "content-type": "text/event-stream" };
-const post = (body: string, cancel?: CancelSource): Request => makeRequest({ method: "POST", url: "http://agent.test/x?y=1", body, cancel });
+const post = (body: string, cancel?: CancelSource): Request =>
+  makeRequest({ method: "POST", url: "http://agent.test/x?y=1", body, cancel });
 const get = (): Request => makeRequest({ method: "GET", url: "http://agent.test/" });
 const codeOf = async (work: unknown): Promise<string> => {
   try {
@@ -64,7 +65,9 @@ describe("memoryLink", () => {
       for (;;) yield "0123456789";
     }
     const limits = { ...DEFAULT_LIMITS, bodyBytes: 100 };
-    expect(await codeOf(memoryLink(() => ({ status: 200, headers: {}, body: pieces() }), { limits }).exchange(get()))).toBe("too_large");
+    expect(await codeOf(memoryLink(() => ({ status: 200, headers: {}, body: pieces() }), { limits }).exchange(get()))).toBe(
+      "too_large",
+    );
   });
 
   test("a stream is pulled chunk by chunk and its reader's end reaches the handler", async () => {
@@ -122,7 +125,9 @@ describe("memoryLink", () => {
       await new Promise(() => undefined);
     }
     const cancel = new CancelSource();
-    const iterator = chunksOf(await memoryLink(() => ({ status: 200, headers: STREAM, body: chunks() })).exchange(post("x", cancel)));
+    const iterator = chunksOf(
+      await memoryLink(() => ({ status: 200, headers: STREAM, body: chunks() })).exchange(post("x", cancel)),
+    );
     await iterator.next();
     const waiting = iterator.next();
     cancel.cancel(new AgentError("cancelled", "enough"));

@@ -13,7 +13,13 @@ function read(chunks: readonly Uint8Array[], maxEventBytes = 1 << 20): SseEvent[
 }
 
 const readText = (text: string): SseEvent[] => read([encoder.encode(text)]);
-const event = (data: string, more: Partial<SseEvent> = {}): SseEvent => ({ data, id: undefined, event: undefined, retry: undefined, ...more });
+const event = (data: string, more: Partial<SseEvent> = {}): SseEvent => ({
+  data,
+  id: undefined,
+  event: undefined,
+  retry: undefined,
+  ...more,
+});
 
 /** The standard's algorithm over the whole text, written the slow and obvious way. */
 function naive(bytes: Uint8Array): SseEvent[] {
@@ -71,9 +77,17 @@ describe("SseReader", () => {
     ["comments and unknown fields are ignored", `${SSE_COMMENT}:x\nfoo: bar\ndata: a\n\n`, [event("a")]],
     ["an event without data is none", "event: x\nid: 1\n\ndata: a\n\n", [event("a", { id: "1" })]],
     ["empty data is an event", "data:\n\n", [event("")]],
-    ["the id stays until the next", "id: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\n", [event("a", { id: "1" }), event("b", { id: "1" }), event("c")]],
+    [
+      "the id stays until the next",
+      "id: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\n",
+      [event("a", { id: "1" }), event("b", { id: "1" }), event("c")],
+    ],
     ["an id with NUL is ignored", "id: 1\ndata: a\n\nid: 2\0\ndata: b\n\n", [event("a", { id: "1" }), event("b", { id: "1" })]],
-    ["name and retry", "event: done\nretry: 1500\ndata: a\n\nretry: x\ndata: b\n\n", [event("a", { event: "done", retry: 1500 }), event("b")]],
+    [
+      "name and retry",
+      "event: done\nretry: 1500\ndata: a\n\nretry: x\ndata: b\n\n",
+      [event("a", { event: "done", retry: 1500 }), event("b")],
+    ],
     ["the last event without its empty line is discarded", "data: a\n\ndata: b\n", [event("a")]],
     ["a byte order mark is skipped once", "\ufeffdata: a\n\n\ufeffdata: b\n\n", [event("a")]],
   ])("%s", (_, text, want) => {

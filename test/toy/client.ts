@@ -6,16 +6,22 @@ import { blame } from "../../src/transport/fields.js";
 import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
 import { makeRequest } from "../../src/transport/request.js";
 import { decodeToy, encodeToy } from "./codec.js";
+import { discover } from "./discover.js";
 import { decodeToyError } from "./errors.js";
 import { readToyReply, type ToyReply } from "./wire.js";
 
 export function connect(link: Link, peer: Peer, ids: Ids): Handler {
   async function callToy(operation: Operation, call: Call): Promise<Event> {
     if (operation.kind === "ping") {
-      await link.exchange(makeRequest({ method: "GET", url: peer.url, cancel: call.cancel }));
+      const found = await discover(link, peer.url, call);
+      if (found === undefined) throw new AgentError("bad_peer", "nobody speaks toy there any more");
       return { kind: "done" };
     }
     if (operation.kind !== "send") throw new AgentError("unsupported_method", `toy has no ${operation.kind}`, { sent: "no" });
+    for (const [index, { kind }] of operation.envelope.content.entries()) {
+      if (kind !== "text")
+        call.lose({ protocol: "toy", path: `message.parts[${index}]`, valueKind: kind, reason: "toy carries text only" });
+    }
     const body = JSON.stringify(encodeToy(operation.envelope));
     const headers = { "content-type": "application/json" };
     const response = await link.exchange(makeRequest({ method: "POST", url: peer.url, headers, body, cancel: call.cancel }));

@@ -1,7 +1,7 @@
 import { AgentError, isObject, type JsonObject } from "../../envelope/index.js";
 import type { Request, Response } from "../../transport/exchange.js";
 import { makeRequest } from "../../transport/request.js";
-import { type ClientBinding, commonHeaders, jsonBody, type Outgoing } from "./client-binding.js";
+import { badPeer, type ClientBinding, commonHeaders, jsonBody, type Outgoing } from "./client-binding.js";
 import { errorFromRest } from "./errors.js";
 import type { OperationName } from "./operations.js";
 
@@ -28,9 +28,13 @@ export const restBinding: ClientBinding = {
     });
   },
 
-  readResult(response: Response): unknown {
+  readResult(response: Response, { name }: Outgoing): unknown {
     if (response.status >= 300) throw restFailure(response);
-    return jsonBody(response) ?? {};
+    const body = jsonBody(response);
+    if (body !== undefined) return body;
+    // Some servers answer a delete with 204 and nothing.
+    if (name === "DeleteTaskPushNotificationConfig") return {};
+    throw badPeer(response, "the answer is empty");
   },
 
   readItem(data: unknown): unknown {

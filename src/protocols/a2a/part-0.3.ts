@@ -1,8 +1,8 @@
 import type { JsonObject, LossSink, Maybe, Metadata, Part } from "../../envelope/index.js";
-import { DecodeProblem, kindOf, readObject, readString } from "../../transport/fields.js";
+import { DecodeProblem, readObject, readString } from "../../transport/fields.js";
 import { readBase64, writeBase64 } from "./base64.js";
 import { unwrapData, wrapData } from "./data-compat.js";
-import { plain, readMetadata, someText } from "./wire.js";
+import { plain, readMetadata, shown, someText } from "./wire.js";
 
 /** A part of the 0.3 JSON schema: `kind` says which. Versions before 0.2.2 called it `type`. */
 export function readKindPart(value: unknown, path: string): Part {
@@ -18,8 +18,7 @@ export function readKindPart(value: unknown, path: string): Part {
     return { kind: "data", data: open.data, mediaType: undefined, name: undefined, metadata: open.metadata };
   }
   if (kind === "file") return readFile(readObject(object.file, `${path}.file`), `${path}.file`, metadata);
-  const shown = typeof kind === "string" ? JSON.stringify(kind.slice(0, 60)) : kindOf(kind);
-  throw new DecodeProblem(`${path}.kind`, `must be text, file or data, not ${shown}`);
+  throw new DecodeProblem(`${path}.kind`, `must be text, file or data, not ${shown(kind)}`);
 }
 
 function readFile(file: JsonObject, path: string, metadata: Maybe<Metadata>): Part {

@@ -1,4 +1,4 @@
-import { AgentError, type Event } from "../../envelope/index.js";
+import { AgentError, type Event, isClosing } from "../../envelope/index.js";
 import type { Chunk } from "../../transport/exchange.js";
 import { readJson } from "../../transport/json.js";
 import { DEFAULT_LIMITS } from "../../transport/limits.js";
@@ -29,6 +29,8 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
   readonly #take = (event: SseEvent): void => void this.#waiting.push(event);
   #source: Source | undefined;
   #done = false;
+  /** The last event was one after which a stream may end. */
+  #closed = false;
 
   constructor(options: PeerEventsOptions) {
     this.#options = options;
@@ -43,7 +45,11 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
     try {
       this.#source ??= await this.#options.open();
       const event = "single" in this.#source ? this.#only(this.#source.single) : await this.#read(this.#source.chunks);
-      if (event !== undefined) return { done: false, value: event };
+      if (event !== undefined) {
+        this.#closed = isClosing(event);
+        return { done: false, value: event };
+      }
+      if (!this.#closed) throw new AgentError("interrupted", "the stream ended before the task did", { sent: "maybe" });
     } catch (thrown) {
       await this.return();
       throw thrown;

@@ -1,5 +1,5 @@
 import { AgentError, type Event, type Json, type JsonObject, type LossSink, type Operation } from "../../envelope/index.js";
-import { DecodeProblem, kindOf, readArray, readObject } from "../../transport/fields.js";
+import { DecodeProblem, readArray, readObject } from "../../transport/fields.js";
 import { writeKindCard } from "./card-0.3.js";
 import { readCardDocument } from "./card-1.0.js";
 import type { DecodeFacts } from "./dialect.js";
@@ -8,6 +8,7 @@ import { readMessage, writeMessage } from "./message.js";
 import { readKindTaskPush, writeKindTaskPush } from "./push-0.3.js";
 import { notUnary, onlyAnswer } from "./result-1.0.js";
 import { readArtifactEvent, readStatusEvent, readTask, writeArtifactEvent, writeStatusEvent, writeTask } from "./task.js";
+import { shown } from "./wire.js";
 
 /** JSON-RPC results of 0.3: bare objects with `kind`, a bare array of configs, null after a delete. */
 export function writeKindResult(_operation: Operation, event: Event, lose: LossSink): Json {
@@ -94,9 +95,7 @@ export function readKindItem(value: unknown, facts: DecodeFacts): Event {
       return readStatusEvent(FORM, value, "result", facts);
     case "artifact-update":
       return readArtifactEvent(FORM, value, "result", facts);
-    default: {
-      const shown = typeof kind === "string" ? JSON.stringify(kind.slice(0, 60)) : kindOf(kind);
-      throw new DecodeProblem("result.kind", `must be message, task, status-update or artifact-update, not ${shown}`);
-    }
+    default:
+      throw new DecodeProblem("result.kind", `must be message, task, status-update or artifact-update, not ${shown(kind)}`);
   }
 }

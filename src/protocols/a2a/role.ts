@@ -1,4 +1,5 @@
-import { DecodeProblem, kindOf } from "../../transport/fields.js";
+import { DecodeProblem } from "../../transport/fields.js";
+import { shown } from "./wire.js";
 
 /** ProtoJSON: the name or the number. Unspecified says nothing about who wrote the message, and is refused. */
 export function readRole(value: unknown, path: string): "user" | "agent" {
@@ -15,5 +16,5 @@ export function readKindRole(value: unknown, path: string): "user" | "agent" {
 
 function problemOf(value: unknown, allowed: string): string {
   if (value === undefined || value === null) return `is missing; ${allowed} is expected`;
-  return `must be ${allowed}, not ${typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : kindOf(value)}`;
+  return `must be ${allowed}, not ${shown(value)}`;
 }

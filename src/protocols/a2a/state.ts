@@ -1,5 +1,6 @@
 import type { LossSink, State } from "../../envelope/index.js";
-import { DecodeProblem, kindOf } from "../../transport/fields.js";
+import { DecodeProblem } from "../../transport/fields.js";
+import { shown } from "./wire.js";
 
 /** A2A 1.0 §4.1.3, in the order of the enum's numbers. */
 const STATES: readonly State[] = [
@@ -65,8 +66,7 @@ export function writeProtoState(state: State, lose: LossSink): string {
 
 function known(state: State | undefined, value: unknown, path: string): State {
   if (state !== undefined) return state;
-  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : kindOf(value);
-  throw new DecodeProblem(path, `must be a task state, not ${shown}`);
+  throw new DecodeProblem(path, `must be a task state, not ${shown(value)}`);
 }
 
 function tell(state: State, lose: LossSink): void {

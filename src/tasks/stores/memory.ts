@@ -66,7 +66,7 @@ class MemoryStore implements Store {
     if (record === undefined || record.closed) return { ok: false, because: "closed" };
     if (record.holder === undefined || record.epoch !== batch.epoch) return { ok: false, because: "fenced" };
     if (record.seq !== batch.after) return { ok: false, because: "sequence" };
-    if (batch.unlessHeard && record.inputs.length > 0) return { ok: false, because: "heard" };
+    if (batch.unlessHeard && record.waiting > 0) return { ok: false, because: "heard" };
     const { events } = batch;
     let bytes = 0;
     for (const event of events) bytes += eventSize(event);
@@ -91,9 +91,10 @@ class MemoryStore implements Store {
     if (record.hasHeard(message)) return "repeated";
     if (record.closed) return "closed";
     if (record.interrupted) return "interrupted";
-    if (record.inputs.length >= this.#limits.inputsPerTask) return "busy";
+    if (record.waiting >= this.#limits.inputsPerTask) return "busy";
     if (!this.#canHear(record, message)) return "full";
     this.#hear(record, message);
+    record.inputs ??= [];
     record.inputs.push(message);
     return "heard";
   }
@@ -124,7 +125,7 @@ class MemoryStore implements Store {
   async nextTurn(taskId: string, epoch: number) {
     const record = this.#tasks.get(taskId);
     if (record === undefined || record.holder === undefined || record.epoch !== epoch) return undefined;
-    const message = record.inputs.shift();
+    const message = record.inputs?.shift();
     if (message === undefined) return undefined;
     record.turn += 1;
     return { message, turned: record.turned() };
@@ -191,6 +192,7 @@ class MemoryStore implements Store {
   async setPush(owner: string, config: PushConfig) {
     const record = this.#tasks.find(config.taskId, owner);
     if (record === undefined) return "missing";
+    record.pushes ??= [];
     const index = record.pushes.findIndex(({ id }) => id === config.id);
     if (index >= 0) record.pushes[index] = config;
     else if (record.pushes.length >= this.#limits.pushConfigsPerTask) return "full";
@@ -200,14 +202,13 @@ class MemoryStore implements Store {
 
   async pushes(taskId: string, owner: string) {
     const record = this.#tasks.find(taskId, owner);
-    return record === undefined ? undefined : [...record.pushes];
+    return record === undefined ? undefined : [...(record.pushes ?? [])];
   }
 
   async deletePush(taskId: string, owner: string, id: string) {
     const record = this.#tasks.find(taskId, owner);
     if (record === undefined) return false;
-    const index = record.pushes.findIndex((config) => config.id === id);
-    if (index >= 0) record.pushes.splice(index, 1);
+    record.pushes = record.pushes?.filter((config) => config.id !== id);
     return true;
   }
 

@@ -27,8 +27,9 @@ export class TaskRecord {
   readonly agent: string;
   readonly key: Maybe<string>;
   readonly events: TaskEvent[];
-  readonly inputs: Envelope[] = [];
-  readonly pushes: PushConfig[] = [];
+  /** Messages that wait for their turn. Made on first use, like all that most tasks never have. */
+  inputs: Envelope[] | undefined;
+  pushes: PushConfig[] | undefined;
   status: State;
   statusAt: number;
   bytes: number;
@@ -48,6 +49,7 @@ export class TaskRecord {
   #folded = 0;
   #foldedHeard = 0;
   #snapshot: Snapshot | undefined;
+  #readClosed = false;
 
   constructor(start: NewTask, nowMs: number) {
     const { task, owner, agent, key, lease } = start;
@@ -75,6 +77,10 @@ export class TaskRecord {
 
   get interrupted(): boolean {
     return isInterrupted(this.status);
+  }
+
+  get waiting(): number {
+    return this.inputs?.length ?? 0;
   }
 
   push(event: TaskEvent): void {
@@ -116,9 +122,12 @@ export class TaskRecord {
     this.#fold ??= this.#begin();
     this.#catchUp();
     const snapshot = { task: this.#fold.snapshot(), seq };
-    this.#snapshot = snapshot;
-    // Nothing follows a terminal state, so the snapshot serves every later reader.
-    if (this.closed) this.#fold = undefined;
+    // Most finished tasks are read once, by their own caller: only what is read again is kept beside its journal.
+    if (!this.closed || this.#readClosed) this.#snapshot = snapshot;
+    if (this.closed) {
+      this.#readClosed = true;
+      this.#fold = undefined;
+    }
     return snapshot;
   }
 

@@ -32,7 +32,8 @@ export function connectionProblem(cause: Error, where: Where): AgentError {
     case "UND_ERR_HEADERS_OVERFLOW":
       return problem("too_large", `${host} answered with headers that are too long`, cause);
   }
-  if (code.startsWith("HPE_") && code !== "HPE_INVALID_EOF_STATE") {
+  // The parser's own errors; an end in the middle is a cut, not another language.
+  if (cause.name === "HTTPParserError" && code !== "HPE_INVALID_EOF_STATE") {
     return problem("bad_peer", `${host} did not answer in HTTP/1.1 (${code})`, cause);
   }
   return where.progress === "answered"

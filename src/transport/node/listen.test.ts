@@ -49,8 +49,13 @@ async function dial(port: number): Promise<Raw> {
   };
 }
 
-const echo: Exchange = (request) => ({ status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(request.json()) });
-const post = (body: string, more = ""): string => `POST /x HTTP/1.1\r\nhost: h\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${more}\r\n${body}`;
+const echo: Exchange = (request) => ({
+  status: 200,
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(request.json()),
+});
+const post = (body: string, more = ""): string =>
+  `POST /x HTTP/1.1\r\nhost: h\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${more}\r\n${body}`;
 const json = async (response: globalThis.Response): Promise<unknown> => response.json();
 
 describe("listen: requests and answers", () => {
@@ -58,7 +63,11 @@ describe("listen: requests and answers", () => {
     let seen: Request | undefined;
     const { url, port, address } = await serve((request) => {
       seen = request;
-      return { status: 200, headers: { "content-type": "application/json", "x-absent": undefined }, body: JSON.stringify(request.json()) };
+      return {
+        status: 200,
+        headers: { "content-type": "application/json", "x-absent": undefined },
+        body: JSON.stringify(request.json()),
+      };
     });
     const response = await fetch(`${url}/a%20b/c?d=e&f`, { method: "POST", body: '{"a":"é"}', headers: { "X-Twice": "1" } });
     expect(await json(response)).toEqual({ a: "é" });
@@ -119,7 +128,9 @@ describe("listen: requests and answers", () => {
     for (const path of ["/now", "/later", "/header"]) {
       const response = await fetch(`${url}${path}`);
       expect(response.status).toBe(500);
-      expect(await json(response)).toEqual({ error: { code: "E_PROTOCOL", reason: "internal", message: "the server failed to answer" } });
+      expect(await json(response)).toEqual({
+        error: { code: "E_PROTOCOL", reason: "internal", message: "the server failed to answer" },
+      });
     }
     expect(reported).toHaveLength(3);
   });
@@ -151,7 +162,10 @@ describe("listen: requests and answers", () => {
   test("says why it cannot listen", async () => {
     const { port } = await serve(echo);
     const error = await listen(echo, { port }).catch((thrown: AgentError) => thrown);
-    expect(error).toMatchObject({ code: "unavailable", message: `cannot listen at 127.0.0.1:${port}: another program listens there (EADDRINUSE)` });
+    expect(error).toMatchObject({
+      code: "unavailable",
+      message: `cannot listen at 127.0.0.1:${port}: another program listens there (EADDRINUSE)`,
+    });
   });
 });
 
@@ -220,7 +234,11 @@ describe("listen: peers that crawl, lie and vanish", () => {
   test.each([
     ["not HTTP at all", "hello there\r\n\r\n", 400],
     ["two lengths", "POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab", 400],
-    ["length and chunks at once", "POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", 400],
+    [
+      "length and chunks at once",
+      "POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+      400,
+    ],
     ["a bad chunk size", "POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", 400],
     ["no host", "GET / HTTP/1.1\r\n\r\n", 400],
     ["HTTP/2 with prior knowledge", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505],

@@ -183,7 +183,8 @@ describe("poolLink: streams", () => {
     const url = await web((_, res) => {
       res.writeHead(200, { "content-type": "text/event-stream" });
       const more = (): void => {
-        while (!res.destroyed && res.write(Buffer.alloc(64 * 1024))) sent++;
+        do sent++;
+        while (!res.destroyed && res.write(Buffer.alloc(64 * 1024)));
       };
       res.on("drain", more);
       more();
@@ -228,7 +229,11 @@ describe("poolLink: failures", () => {
   test("a peer that never answers is a deadline, and may have acted", async () => {
     const { url } = await scripted(() => undefined);
     const error = await errorOf(linkWith({ headersTimeoutMs: 100 }).exchange(ask(url)));
-    expect(error).toMatchObject({ code: "deadline", message: `${url.slice(7)} did not answer within 100 ms`, facts: { sent: "maybe" } });
+    expect(error).toMatchObject({
+      code: "deadline",
+      message: `${url.slice(7)} did not answer within 100 ms`,
+      facts: { sent: "maybe" },
+    });
   });
 
   test("a peer that falls silent in the middle", async () => {
@@ -240,9 +245,18 @@ describe("poolLink: failures", () => {
   test.each<[string, (socket: Socket) => void, string]>([
     ["reset before the answer", (socket) => socket.resetAndDestroy(), "unavailable"],
     ["closed before the answer", (socket) => socket.end(), "unavailable"],
-    ["reset in the headers", (socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-", () => socket.resetAndDestroy()), "unavailable"],
+    [
+      "reset in the headers",
+      (socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-", () => socket.resetAndDestroy()),
+      "unavailable",
+    ],
     ["closed in the body", (socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc"), "interrupted"],
-    ["reset in the body", (socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc", () => setTimeout(() => socket.resetAndDestroy(), 20)), "interrupted"],
+    [
+      "reset in the body",
+      (socket) =>
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc", () => setTimeout(() => socket.resetAndDestroy(), 20)),
+      "interrupted",
+    ],
     ["not HTTP", (socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n"), "bad_peer"],
     ["headers too long", (socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(40_000)}\r\n\r\n`), "too_large"],
   ])("%s: asked once, may have acted", async (_, react, code) => {
@@ -295,7 +309,9 @@ describe("poolLink: failures", () => {
     const link = linkWith();
     const bad = makeRequest({ method: "GET", url: "http://127.0.0.1:1/", headers: { "x-bad": "a\nb" } });
     expect(await errorOf(link.exchange(bad))).toMatchObject({ code: "encode", facts: { sent: "no" } });
-    expect(await errorOf(link.exchange(makeRequest({ method: "GET", url: "ftp://h/" })))).toMatchObject({ facts: { sent: "no" } });
+    expect(await errorOf(link.exchange(makeRequest({ method: "GET", url: "ftp://h/" })))).toMatchObject({
+      facts: { sent: "no" },
+    });
   });
 
   test("the guard is asked first", async () => {

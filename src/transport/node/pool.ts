@@ -55,6 +55,7 @@ class PooledLink implements Link {
   readonly #origins = new Map<string, Origin>();
   #uses = 0;
   #closed: Promise<void> | undefined;
+  #drained: (() => void) | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -122,9 +123,7 @@ class PooledLink implements Link {
         bodyBytes: this.#limits.bodyBytes,
         headersTimeoutMs,
         bodyIdleMs,
-        ended: () => {
-          entry.live--;
-        },
+        ended: () => this.#ended(entry),
       },
       live: 0,
       used: 0,
@@ -146,13 +145,26 @@ class PooledLink implements Link {
     oldest[1].pool.close().catch(() => undefined);
   }
 
+  /** Waits for the calls themselves: a pool that is closed and then destroyed never says so while requests are queued. */
   async #drain(): Promise<void> {
-    const pools = [...this.#origins.values()].map(({ pool }) => pool);
-    const cut = setTimeout(() => {
-      for (const pool of pools) pool.destroy().catch(() => undefined);
-    }, this.#limits.drainMs);
-    await Promise.allSettled(pools.map((pool) => pool.close()));
-    clearTimeout(cut);
+    const origins = [...this.#origins.values()];
+    if (origins.some(({ live }) => live > 0)) {
+      await new Promise<void>((resolve) => {
+        const cut = setTimeout(resolve, this.#limits.drainMs);
+        this.#drained = () => {
+          clearTimeout(cut);
+          resolve();
+        };
+      });
+    }
+    await Promise.allSettled(origins.map(({ pool }) => pool.destroy()));
+  }
+
+  #ended(origin: Origin): void {
+    origin.live--;
+    if (this.#drained === undefined || origin.live > 0) return;
+    for (const { live } of this.#origins.values()) if (live > 0) return;
+    this.#drained();
   }
 }
 

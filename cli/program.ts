@@ -1,0 +1,85 @@
+import { Command, type CommanderError, type Option } from "commander";
+import { addCard } from "./card.js";
+import { addConform } from "./conform.js";
+import { EXIT, usageError } from "./exit.js";
+import { addSend } from "./send.js";
+import { addServe } from "./serve.js";
+import { addTask } from "./task.js";
+
+/** Help or the version was printed: nothing is wrong and nothing is left to do. */
+export class NothingMore extends Error {}
+
+const ABOUT = `
+Data goes to stdout, everything else to stderr. Every option can be given in the environment, as KOINE_ and its name in
+upper snake case: --page-size is KOINE_PAGE_SIZE. A flag wins over the environment.
+
+Exit codes: 0 the tool did its job, even if the task failed · 1 failure · 2 usage · 3 unreachable · 4 auth · 5 timeout`;
+
+const EXAMPLES = `
+Examples:
+  koine serve ./agent.ts --try                 serve an agent, and print calls to try
+  koine send http://127.0.0.1:8080 "hello"     call anything
+  koine card get http://127.0.0.1:8080         what is it, and how do we know
+  koine conform http://127.0.0.1:8080          does it keep to its protocol
+${ABOUT}`;
+
+/** The whole command line. */
+export function createProgram(version: string, env: NodeJS.ProcessEnv = process.env): Command {
+  const program = new Command("koine")
+    .description("One layer between an agent and every agent protocol.")
+    .version(version, "-V, --version", "print the version")
+    .addHelpText("after", EXAMPLES);
+  addServe(program);
+  addSend(program);
+  addCard(program);
+  addTask(program);
+  addConform(program);
+  for (const command of everyCommand(program)) applyManners(command, env);
+  return program;
+}
+
+function everyCommand(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(everyCommand)];
+}
+
+function applyManners(command: Command, env: NodeJS.ProcessEnv): void {
+  command
+    .showSuggestionAfterError()
+    .configureOutput({ outputError: () => undefined })
+    .configureHelp({ helpWidth: 110, optionDescription })
+    .exitOverride((error) => {
+      throw asOurs(error, command);
+    });
+  if (command.parent !== null) command.addHelpText("after", "\n`koine --help` tells about output, environment and exit codes.");
+  for (const option of command.options) readFromEnvironment(option, env);
+}
+
+/** A switch is off by 0, false, no, or nothing at all. */
+function readFromEnvironment(option: Option, env: NodeJS.ProcessEnv): void {
+  if (option.long === undefined || option.long === null || option.long === "--version") return;
+  const name = `KOINE_${option.long.slice(2).replaceAll("-", "_").toUpperCase()}`;
+  if (option.isBoolean() && /^(0|false|no|)$/i.test(env[name] ?? "")) return;
+  option.env(name);
+}
+
+/** The rule about the environment is said once; beside each option it would only be noise. */
+function optionDescription(option: Option): string {
+  const facts: string[] = [];
+  if (option.argChoices !== undefined) facts.push(option.argChoices.join(", "));
+  if (option.defaultValue !== undefined && typeof option.defaultValue !== "boolean")
+    facts.push(`default: ${String(option.defaultValue)}`);
+  return facts.length === 0 ? option.description : `${option.description} (${facts.join("; ")})`;
+}
+
+function asOurs(error: CommanderError, command: Command): Error {
+  if (error.exitCode === EXIT.ok) return new NothingMore();
+  const path = pathOf(command);
+  if (error.code === "commander.help") return usageError(`${path} needs a command`, `${path} --help lists them.`);
+  const [message = "", ...suggestions] = error.message.replace(/^error: /, "").split("\n");
+  const suggestion = suggestions.join(" ").replace(/^\(|\)$/g, "");
+  return usageError(message, [suggestion, `${path} --help shows how it is used.`].filter((each) => each !== "").join(" "));
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}

@@ -1,0 +1,35 @@
+import { readFile, stat } from "node:fs/promises";
+import { type Admission, bearerTokens, openAdmission, parseTokens } from "../src/index.js";
+import { usageError } from "./exit.js";
+
+/** Who may call, in the words of the start-up text. */
+export interface Door {
+  readonly admission: Admission;
+  readonly words: string;
+  readonly warning: string | undefined;
+}
+
+const TOKEN_FILE_BYTES = 1024 * 1024;
+
+/** Tokens come from a file or from KOINE_TOKENS, never from the command line. */
+export async function readDoor(tokenFile: string | undefined, env: NodeJS.ProcessEnv = process.env): Promise<Door> {
+  const text = tokenFile === undefined ? env["KOINE_TOKENS"] : await readTokenFile(tokenFile);
+  if (text === undefined || (tokenFile === undefined && text.trim() === ""))
+    return { admission: openAdmission(), words: "everybody who reaches this address", warning: undefined };
+  const tokens = parseTokens(text);
+  const warning = tokenFile === undefined ? undefined : await warningFor(tokenFile);
+  return { admission: bearerTokens(tokens), words: `holders of a token: ${[...tokens.keys()].join(", ")}`, warning };
+}
+
+async function readTokenFile(path: string): Promise<string> {
+  const facts = await stat(path).catch((thrown: NodeJS.ErrnoException) => {
+    throw usageError(`the token file ${path} cannot be read (${thrown.code ?? "unknown reason"})`);
+  });
+  if (!facts.isFile() || facts.size > TOKEN_FILE_BYTES) throw usageError(`${path} is not a file with tokens`);
+  return readFile(path, "utf8");
+}
+
+async function warningFor(path: string): Promise<string | undefined> {
+  const { mode } = await stat(path);
+  return (mode & 0o004) === 0 ? undefined : `everybody on this machine can read ${path}: chmod 600 ${path}`;
+}

@@ -1,0 +1,17 @@
+import type { Protocol } from "../src/protocols/protocol.js";
+
+/** A duty of every protocol, whatever its wire: data plus a function, for any test runner. `check` throws when it is not met. */
+export interface ContractRequirement {
+  readonly id: string;
+  readonly behaviour: string;
+  check(protocol: Protocol): Promise<void>;
+}
+
+export function contract(id: string, behaviour: string, check: ContractRequirement["check"]): ContractRequirement {
+  return { id: `contract:${id}`, behaviour, check };
+}
+
+/** Ends a check as unmet, with what was seen. */
+export function demand(condition: boolean, seen: string): asserts condition {
+  if (!condition) throw new Error(seen);
+}
