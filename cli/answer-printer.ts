@@ -69,11 +69,12 @@ export class AnswerPrinter {
   }
 
   async #task(task: Task): Promise<void> {
+    for (const artifact of task.artifacts) await this.#chunk(artifact.id, artifact.parts);
+    await this.end();
     const { state } = task.status;
-    // The reason of a failure is talk: a script that takes stdout for the answer must not get it.
-    const isAnswer = state === "completed" || task.artifacts.length > 0;
-    if (isAnswer) await this.#finish(answerOf(task));
-    if (state !== "completed") await this.#status(task.id, task.status);
+    if (state !== "completed") return this.#status(task.id, task.status);
+    // The reason of a failure is talk: only of a completed task are the last words the answer.
+    if (task.artifacts.length === 0) await this.#finish(answerOf(task));
   }
 
   async #status(taskId: string, status: Status): Promise<void> {

@@ -52,5 +52,5 @@ const EXAMPLES: { readonly [kind: string]: Example } = {
 const PLAIN = {
   serves: (interfaces: readonly Interface[]): boolean => interfaces.some(({ protocol }) => protocol === "a2a"),
   call: (url: string, token: string): string =>
-    curl(`${url}/message`, token, [], { id: "m-1", params: { message: { content: { text: HELLO } }, context: {} } }),
+    curl(`${url}/message`, token, [], { id: "m-1", params: { message: { text: HELLO }, context: {} } }),
 };

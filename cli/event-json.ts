@@ -25,7 +25,7 @@ function members(event: Event): JsonObject {
     case "message":
       return { text: textOf(event.message.content), message: messageJson(event.message) };
     case "task":
-      return { text: textOf(answerOf(event.task)), task: taskJson(event.task) };
+      return { text: textOfTask(event.task), task: taskJson(event.task) };
     case "status":
       return {
         task_id: event.taskId,
@@ -61,6 +61,12 @@ function members(event: Event): JsonObject {
     default:
       return event satisfies never;
   }
+}
+
+/** The parts of one artifact are pieces of one text; artifacts are texts of their own. */
+export function textOfTask(task: Task): string {
+  if (task.artifacts.length === 0) return textOf(answerOf(task));
+  return task.artifacts.map(({ parts }) => parts.map((part) => (part.kind === "text" ? part.text : "")).join("")).join("\n");
 }
 
 export function taskJson(task: Task): JsonObject {

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
-import { answerOf, type EventOf, type State, type Task, textOf } from "../src/index.js";
+import type { EventOf, State, Task } from "../src/index.js";
 import { AnswerPrinter } from "./answer-printer.js";
-import { eventJson } from "./event-json.js";
+import { eventJson, textOfTask } from "./event-json.js";
 import { parseCount, parseMoment } from "./option-values.js";
 import type { Output } from "./output.js";
 import { addPeerOptions, type PeerOptions, type Visit, visit } from "./peer.js";
@@ -159,7 +159,7 @@ function queryOf({ session, key, state, since, pageSize }: ListOptions) {
 async function printPage(event: EventOf<"task.list">, many: boolean, output: Output): Promise<void> {
   if (output.format === "json") return many ? output.line(eventJson(event)) : output.document(eventJson(event));
   for (const task of event.tasks) {
-    const text = oneLine(textOf(answerOf(task)), 80);
+    const text = oneLine(textOfTask(task), 80);
     await output.text(
       `${oneLine(task.id, 200)}\t${task.status.state}\t${timeOf(task)}\t${oneLine(task.contextId, 200)}\t${text}\n`,
     );

@@ -58,6 +58,7 @@ export const expectations: readonly Expectation[] = [
   { fault: "no-payload", allowed: ["bad_peer"] },
   { fault: "html", allowed: ["bad_peer"] },
   { fault: "html-as-json", allowed: ["bad_peer"] },
+  { fault: "plain-text", allowed: ["answer", "bad_peer"] },
   { fault: "empty", allowed: ["bad_peer"] },
   { fault: "truncated", allowed: ["bad_peer", "interrupted"] },
   { fault: "deep", allowed: LARGE },

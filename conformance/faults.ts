@@ -44,6 +44,20 @@ const SEND_FAULTS: readonly Fault[] = [
     body: "<!doctype html><h1>It works</h1>",
     headers: { "content-type": "text/html" },
   })),
+  whole("html-as-json", "answers with a web page that says it is JSON", () => "<!doctype html>"),
+  whole("plain-text", "answers rightly and says it is plain text", ({ id }) => ({
+    body: rpc(id, { result: REPLY }),
+    headers: { "content-type": "text/plain" },
+  })),
+  whole("empty", "answers 200 with no body", () => ""),
+  whole("truncated", "answers with half a JSON value", ({ id }) => rpc(id, { result: REPLY }).slice(0, 40)),
+  whole("deep", "answers with JSON 20,000 levels deep", ({ id }) =>
+    rpc(id, { result: REPLY }).replace('"contextId"', `"metadata":{"x":${DEEP}},"contextId"`),
+  ),
+  whole("invalid-utf8", "answers with bytes that are no UTF-8", ({ id }) => {
+    const [before = "", after = ""] = rpc(id, { result: REPLY }).split("pong");
+    return Buffer.concat([Buffer.from(before), Buffer.from([0xc3, 0x28]), Buffer.from(after)]);
+  }),
   whole("huge", "answers with 20 MB", ({ id }) => rpc(id, { result: REPLY }).replace("pong", "x".repeat(LARGE_BYTES))),
   whole("proto-keys", "answers with metadata keys that would reach a prototype", ({ id }) =>
     rpc(id, { result: REPLY }).replace(

@@ -104,6 +104,7 @@ interface Place {
 
 async function placeOf(request: IncomingMessage): Promise<Place> {
   if (request.url?.startsWith("/.well-known/agent-card.json")) return { place: "card", method: "", id: undefined };
+  if (request.url !== "/rpc") return { place: "elsewhere", method: "", id: undefined };
   let body = "";
   for await (const chunk of request) {
     body += chunk;

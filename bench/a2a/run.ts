@@ -1,5 +1,5 @@
 import { cpus, loadavg } from "node:os";
-import { conclude, isConclusive, ratiosOf, verdictOf } from "../harness/conclude.js";
+import { type Conclusion, conclude, isConclusive, ratiosOf, tooCloseToCall, verdictOf } from "../harness/conclude.js";
 import type { Cores } from "../harness/processes.js";
 import { stopAllWorkers } from "../harness/processes.js";
 import type { Progress } from "../harness/progress.js";
@@ -61,7 +61,7 @@ export async function runBench(options: Options, surroundings: BenchSurroundings
     ...(options.mode === "memory"
       ? concludeMemory(rows)
       : { verdict: verdictOf(conclusion, options.mode === "quick" ? QUICK_KEYS : FULL_KEYS) }),
-    notes: notesOf(machine, rows, conclusion.ratios["floor_vs_floor"]),
+    notes: notesOf(machine, rows, conclusion),
   };
 }
 
@@ -142,11 +142,20 @@ function describeMachine({ server }: Cores): Machine {
   };
 }
 
-function notesOf(machine: Machine, rows: readonly Row[], floorVsFloor: number | undefined): readonly string[] {
+function notesOf(machine: Machine, rows: readonly Row[], conclusion: Conclusion): readonly string[] {
   const notes: string[] = [];
+  const floorVsFloor = conclusion.ratios["floor_vs_floor"];
   if (rows.some((row) => row.section === "server") && !isConclusive(floorVsFloor)) {
     notes.push(
-      `The floor measured twice came out as ${floorVsFloor?.toFixed(3)} of itself, not within 0.95 to 1.05: nothing is decided. Other work on the machine? Run again.`,
+      `The floor measured twice came out as ${floorVsFloor?.toFixed(3)} of itself, not within 0.95 to 1.05: nothing is decided.`,
+    );
+  }
+  const close = tooCloseToCall(conclusion);
+  if (close.length > 0)
+    notes.push(`Too close to call in one run (the target lies inside the 95 % interval): ${close.join(", ")}.`);
+  if (machine.loadBefore > machine.cores / 2) {
+    notes.push(
+      `The machine was busy before the run began (load ${machine.loadBefore.toFixed(1)} on ${machine.cores} cores). Run again when it is quiet.`,
     );
   }
   if (!machine.pinned) notes.push("Server and load could not be pinned to different cores; expect more noise.");

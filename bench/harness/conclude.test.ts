@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Row } from "../result.js";
-import { conclude, isConclusive, type RatioDefinition, ratiosOf, verdictOf } from "./conclude.js";
+import { conclude, isConclusive, type RatioDefinition, ratiosOf, tooCloseToCall, verdictOf } from "./conclude.js";
 
 const row = (arm: string, perSecond: readonly number[]): Row => ({
   section: "server",
@@ -64,5 +64,16 @@ describe("verdictOf()", () => {
   });
   test("incomplete without the arm", () => {
     expect(verdictOf(conclude(definitions, [floor, again]), ["unary"])).toBe("incomplete");
+  });
+});
+
+describe("tooCloseToCall()", () => {
+  test("names the targets inside their interval", () => {
+    const targets = { sure: { atLeast: 0.8, met: true }, close: { atLeast: 0.8, met: true }, low: { atMost: 0.6, met: true } };
+    const interval = { sure: [0.81, 0.9], close: [0.7, 0.9], low: [0.5, 0.7] } as const;
+    expect(tooCloseToCall({ targets, interval })).toEqual(["close", "low"]);
+  });
+  test("says nothing where there were too few rounds for an interval", () => {
+    expect(tooCloseToCall({ targets: { few: { atLeast: 0.8, met: false } }, interval: {} })).toEqual([]);
   });
 });

@@ -72,6 +72,15 @@ export function verdictOf(conclusion: Conclusion, wanted: readonly string[]): Ve
   return Object.values(conclusion.targets).every((target) => target.met) ? "met" : "missed";
 }
 
+/** Targets that the 95 % interval of the ratio does not leave on one side: another run may come out the other way. */
+export function tooCloseToCall({ targets, interval }: Pick<Conclusion, "targets" | "interval">): readonly string[] {
+  return Object.entries(targets).flatMap(([key, target]) => {
+    const wanted = target.atLeast ?? target.atMost;
+    const between = interval[key];
+    return wanted !== undefined && between !== undefined && between[0] < wanted && wanted < between[1] ? [key] : [];
+  });
+}
+
 function isMet(target: Target, ratio: number): boolean {
   return "atLeast" in target ? ratio >= target.atLeast : ratio <= target.atMost;
 }

@@ -11,6 +11,7 @@ import {
 import { type Clock, checkAnswers, deadline, stack, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import type { Ids, Protocol } from "../protocols/protocol.js";
+import { guardedDial, lookupByDns, resolveByDns } from "../security/index.js";
 import { noTelemetry, type Telemetry } from "../telemetry/index.js";
 import type { Link } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
@@ -89,7 +90,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     verdicts = sharedVerdicts,
   } = options;
   const limits = options.limits ?? DEFAULT_LIMITS;
-  const bare = options.link ?? poolLink({ limits });
+  const bare = options.link ?? poolLink({ limits, ...guardedDial(address, resolveByDns, lookupByDns) });
   const link = withCredentials(bare, address, options.credentials ?? {});
   const key = verdictKey(address, options);
   const edgeFor = ({ protocol }: Candidate) => ({

@@ -266,8 +266,10 @@ export class Run implements Running, TurnTask {
 
 /** The agent's view of a turn on a task that exists. */
 export function openTurn(place: Workplace, caller: string, message: Envelope, turned: Omit<Turned, "epoch" | "seq">): Turn {
-  const history = turned.task.history.filter(({ id }) => id !== message.id);
   const { turn: number, state, task } = turned;
+  const history = task.history.filter(({ id }) => id !== message.id);
+  // What a status says joins the history when the next status comes; for the agent it has been said already.
+  if (task.status.message !== undefined) history.push(task.status.message);
   return new Turn(place, { message, sessionId: task.contextId, caller, number, history, state, outputModes: undefined });
 }
 

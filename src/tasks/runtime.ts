@@ -101,11 +101,7 @@ function sweepEvery(place: Workplace): () => void {
 
 async function closeDown(place: Workplace, drainMs: number): Promise<void> {
   place.closing = true;
-  const drained = new Promise<void>((resolve) => {
-    place.onIdle(resolve);
-    place.timers.after(drainMs, resolve);
-  });
-  await drained;
+  if (drainMs > 0) await idleWithin(place, drainMs);
   const reason = new AgentError("unavailable", "the agent is shutting down");
   for (const reply of [...place.replies]) reply.end(reason);
   const stops = [...place.runs.values()].map((run) => {
@@ -115,4 +111,15 @@ async function closeDown(place: Workplace, drainMs: number): Promise<void> {
   });
   await Promise.all(stops);
   for (const reader of [...place.readers]) reader.end(reason);
+}
+
+/** Waits until nobody is at work, but not longer than `ms`. */
+function idleWithin(place: Workplace, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const tooLate = place.timers.after(ms, resolve);
+    place.onIdle(() => {
+      tooLate();
+      resolve();
+    });
+  });
 }

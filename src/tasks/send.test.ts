@@ -4,8 +4,7 @@ import { all, brief, codeOf, gate, principal, settle, TestRuntime, taskOf } from
 
 describe("send, a bare reply", () => {
   test("comes back as a message from the agent to its caller", async () => {
-    const { runtime, ...rest } = new TestRuntime({ echo: async (message) => message.text.toUpperCase() });
-    const at = Object.assign(Object.create(TestRuntime.prototype), { runtime, ...rest }) as TestRuntime;
+    const at = new TestRuntime({ echo: async (message) => message.text.toUpperCase() });
     const event = await at.send("hi", { context: { traceId: "t-1", sessionId: "s-1" } });
     expect(event).toMatchObject({
       kind: "message",
@@ -340,7 +339,7 @@ describe("send, a task", () => {
       },
     });
     await at.send("x", { outputModes: ["text/plain"], call: { caller: principal("ann") } });
-    expect(seen).toEqual(["ann", ["text/plain"], 1, [], undefined, undefined, "id-2", 1]);
+    expect(seen).toEqual(["ann", ["text/plain"], 1, [], undefined, undefined, "id-3", 1]);
   });
 });
 

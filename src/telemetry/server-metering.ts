@@ -30,18 +30,18 @@ interface Watched {
   readonly startedMs: number;
 }
 
+/** A request on its way through the door; it has a meter once it has become a call. */
+interface Visit {
+  meter: EdgeMeter | undefined;
+}
+
 export function serverMetering({ metrics, serves, now }: ServerMeteringOptions): ServerMetering {
   const meterOf = ({ caller, agent, via }: Call): EdgeMeter => {
     const srcAgent = caller.scheme === "anonymous" ? "anonymous" : caller.id;
     return metrics.meter(srcAgent, serves === undefined || serves(agent) ? agent : OTHER, via.protocol);
   };
-  const meters = new WeakMap<Request, EdgeMeter>();
-  const count = (request: Request, response: Response): Response => {
-    const meter = meters.get(request);
-    if (meter === undefined) return response;
-    meter.bytes(request.body.length);
-    return watchBody(response, { bytes: (bytes) => meter.bytes(bytes), end: () => undefined });
-  };
+  // Emptied by hand: a WeakMap that takes an entry per request keeps them all until a full collection.
+  const underWay = new Map<Request, Visit>();
   return {
     layer: around<Watched>({
       begin(operation, call) {
@@ -53,9 +53,37 @@ export function serverMetering({ metrics, serves, now }: ServerMeteringOptions):
       end: ({ meter, startedMs }, outcome) => record(meter, (now() - startedMs) / 1000, outcome),
     }),
     exchange: (exchange) => (request) => {
-      const response = exchange(request);
-      return response instanceof Promise ? response.then((arrived) => count(request, arrived)) : count(request, response);
+      const visit: Visit = { meter: undefined };
+      underWay.set(request, visit);
+      try {
+        const response = exchange(request);
+        if (response instanceof Promise)
+          return response.then(
+            (answer) => {
+              underWay.delete(request);
+              return count(visit, request, answer);
+            },
+            (thrown: unknown) => {
+              underWay.delete(request);
+              throw thrown;
+            },
+          );
+        underWay.delete(request);
+        return count(visit, request, response);
+      } catch (thrown) {
+        underWay.delete(request);
+        throw thrown;
+      }
     },
-    began: (request, call) => void meters.set(request, meterOf(call)),
+    began(request, call) {
+      const visit = underWay.get(request);
+      if (visit !== undefined) visit.meter = meterOf(call);
+    },
   };
+}
+
+function count({ meter }: Visit, request: Request, response: Response): Response {
+  if (meter === undefined) return response;
+  meter.bytes(request.body.length);
+  return watchBody(response, { bytes: (bytes) => meter.bytes(bytes), end: () => undefined });
 }

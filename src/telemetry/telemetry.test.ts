@@ -381,6 +381,17 @@ describe("metrics of a server", () => {
     expect(response.trailers?.()).toEqual({ status: "0" });
   });
 
+  test("a door that fails passes its failure on", async () => {
+    const telemetry = createTelemetry({ metrics: createMetrics() });
+    const broken = new AgentError("internal", "broken");
+    const request = requestOf("x", startCall());
+    await expect(telemetry.exchange(() => Promise.reject(broken))(request)).rejects.toBe(broken);
+    const thrower = telemetry.exchange(() => {
+      throw broken;
+    });
+    expect(() => thrower(request)).toThrow(broken);
+  });
+
   test("a failed exchange is a failure, a failed task is an answer", async () => {
     const metrics = createMetrics();
     const layer = stack([createTelemetry({ metrics }).server()]);

@@ -13,7 +13,8 @@ export interface BodyWatch {
 /** The same response with its body counted. A whole body is counted now, and the response is handed back as it is. */
 export function watchBody(response: Response, watch: BodyWatch): Response {
   const { body } = response;
-  if (!isStream(body)) {
+  // The usual bodies first: asking a Uint8Array for a symbol it does not have is slow.
+  if (body === undefined || typeof body === "string" || body instanceof Uint8Array || !isStream(body)) {
     if (body !== undefined) watch.bytes(chunkBytes(body));
     watch.end();
     return response;

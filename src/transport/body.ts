@@ -10,18 +10,43 @@ export function bytesOf(chunk: Chunk): Uint8Array {
   return typeof chunk === "string" ? encoder.encode(chunk) : chunk;
 }
 
-/** The pieces as one, without a copy when there is only one. */
-export function joinBytes(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const [first] = pieces;
-  if (first === undefined) return NOTHING;
-  if (pieces.length === 1) return first;
-  const joined = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    joined.set(piece, at);
-    at += piece.length;
+/**
+ * Puts a body together from its pieces, up to a limit. One piece is kept as it is; more go into one buffer that doubles,
+ * because a peer that sends byte by byte would otherwise make us keep an object per byte.
+ */
+export class ByteCollector {
+  readonly #maxBytes: number;
+  #bytes: Uint8Array = NOTHING;
+  #length = 0;
+  #copied = false;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
-  return joined;
+
+  /** False, and nothing is kept, when the piece is one too many. */
+  add(piece: Uint8Array): boolean {
+    const length = this.#length + piece.length;
+    if (length > this.#maxBytes) return false;
+    if (this.#length === 0) this.#bytes = piece;
+    else {
+      if (!this.#copied || length > this.#bytes.length) this.#grow(length);
+      this.#bytes.set(piece, this.#length);
+    }
+    this.#length = length;
+    return true;
+  }
+
+  whole(): Uint8Array {
+    return this.#bytes.length === this.#length ? this.#bytes : this.#bytes.subarray(0, this.#length);
+  }
+
+  #grow(length: number): void {
+    const larger = new Uint8Array(Math.min(this.#maxBytes, length * 2));
+    larger.set(this.whole());
+    this.#bytes = larger;
+    this.#copied = true;
+  }
 }
 
 /** A response body as a whole, however it comes. More than `maxBytes` is `too_large`, and the rest is not read. */
@@ -34,15 +59,11 @@ export function wholeBody(body: Response["body"], maxBytes: number): Uint8Array 
 }
 
 async function collect(chunks: AsyncIterable<Chunk>, maxBytes: number): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
+  const collected = new ByteCollector(maxBytes);
   for await (const chunk of chunks) {
-    const bytes = bytesOf(chunk);
-    length += bytes.length;
-    if (length > maxBytes) throw bodyTooLarge(maxBytes);
-    pieces.push(bytes);
+    if (!collected.add(bytesOf(chunk))) throw bodyTooLarge(maxBytes);
   }
-  return joinBytes(pieces, length);
+  return collected.whole();
 }
 
 /** The JSON value in a response: at once where the body is whole, as from a pool. Throws AgentError `decode` or `too_large`. */

@@ -1,5 +1,5 @@
 import { AgentError, CancelSource, type Maybe } from "../envelope/index.js";
-import { bytesOf, joinBytes } from "./body.js";
+import { ByteCollector, bytesOf } from "./body.js";
 import { type Chunk, type Connection, type Exchange, type Headers, isStream, type Request, type Response } from "./exchange.js";
 import { readJson } from "./json.js";
 import { DEFAULT_LIMITS, type Limits } from "./limits.js";
@@ -147,19 +147,16 @@ function unknownConnection(url: string): Connection {
 async function readBody(web: WebRequest, maxBytes: number): Promise<Uint8Array | undefined> {
   if (Number(web.headers.get("content-length")) > maxBytes) return undefined;
   const reader = web.body?.getReader();
-  const pieces: Uint8Array[] = [];
-  let length = 0;
+  const collected = new ByteCollector(maxBytes);
   while (reader !== undefined) {
     const { done, value } = await reader.read();
     if (done) break;
-    length += value.length;
-    if (length > maxBytes) {
+    if (!collected.add(value)) {
       await reader.cancel();
       return undefined;
     }
-    pieces.push(value);
   }
-  return joinBytes(pieces, length);
+  return collected.whole();
 }
 
 function toWeb(response: Response, body: Maybe<Chunk> | ReadableStream<Uint8Array>): WebResponse {

@@ -18,6 +18,10 @@ export function refuseOverloaded(): Response {
   return errorResponse(503, new AgentError("overloaded", "too many streams are open; try again later"), { "retry-after": "1" });
 }
 
+export function refuseCrowded(): Response {
+  return errorResponse(503, new AgentError("overloaded", "too many requests wait on one connection"), { "retry-after": "1" });
+}
+
 /** The exchange threw: a bug, whose words stay in the log. */
 export function refuseFailed(): Response {
   return errorResponse(500, new AgentError("internal", "the server failed to answer"));

@@ -5,8 +5,8 @@ import { readSecurity, writeNeeds, writeSchemes } from "./card-security.js";
 import { flag, plain, plainStrings, readMetadata, someOf, someText } from "./wire.js";
 
 /** Capabilities that A2A has no member for are declared as extensions of these names, never required. */
-export const IDEMPOTENT_SEND_URI = "urn:koine:idempotent-send:1";
-export const RESUME_URI = "urn:koine:resume:1";
+const IDEMPOTENT_SEND_URI = "urn:koine:idempotent-send:1";
+const RESUME_URI = "urn:koine:resume:1";
 
 /** The AgentCard of 1.0 (§4.4.1): required members always, optional ones when they say something. */
 export function writeCard(card: Card): JsonObject {

@@ -23,7 +23,8 @@ function readInterface(object: JsonObject, path: string, fallback: Maybe<string>
   const version = plain(object.protocolVersion ?? object.protocol_version, `${path}.protocolVersion`);
   return {
     protocol: "a2a",
-    version: readVersion(version ?? fallback ?? "1.0"),
+    // The version at the top of a card for both versions is that of its 0.3 addresses.
+    version: readVersion(version ?? (fallback?.startsWith("0.") === false ? fallback : "1.0")),
     binding: readBinding(
       readText(object.protocolBinding ?? object.protocol_binding ?? object.transport, `${path}.protocolBinding`),
     ),

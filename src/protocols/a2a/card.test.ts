@@ -7,7 +7,8 @@ import { v03Proto } from "./codec-0.3-proto.js";
 import { v1 } from "./codec-1.0.js";
 
 const bytes = new Uint8Array([123, 125]);
-const fixture = (name: string): Record<string, unknown> => JSON.parse(readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), "utf8"));
+const fixture = (name: string): Record<string, unknown> =>
+  JSON.parse(readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), "utf8"));
 const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 const card: Card = {
@@ -17,7 +18,16 @@ const card: Card = {
   provider: { organization: "Example", url: "https://example.org" },
   documentationUrl: "https://agent.example/docs",
   iconUrl: "https://agent.example/i.png",
-  skills: [{ id: "summarise", name: "Summarise", description: "Shortens a log", tags: ["logs"], examples: ["shorten this"], inputModes: ["text/plain"] }],
+  skills: [
+    {
+      id: "summarise",
+      name: "Summarise",
+      description: "Shortens a log",
+      tags: ["logs"],
+      examples: ["shorten this"],
+      inputModes: ["text/plain"],
+    },
+  ],
   inputModes: ["text/plain"],
   outputModes: ["text/plain", "application/json"],
   capabilities: {
@@ -50,7 +60,10 @@ const both: Card = {
     { protocol: "a2a", version: "0.3", binding: "HTTP+JSON", url: "https://agent.example/old" },
   ],
 };
-const minimal = { name: "a", supportedInterfaces: [{ url: "https://a.example", protocolBinding: "JSONRPC", protocolVersion: "1.0" }] };
+const minimal = {
+  name: "a",
+  supportedInterfaces: [{ url: "https://a.example", protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+};
 
 describe("the card of 1.0", () => {
   test("the SDK's document is this card", () => {
@@ -58,7 +71,10 @@ describe("the card of 1.0", () => {
   });
 
   test("and the card is the SDK's document, but for an empty list of scopes", () => {
-    const want = { ...fixture("card-1.0"), securityRequirements: [{ schemes: { corp: { list: ["logs.read"] } } }, { schemes: { key: { list: [] } } }] };
+    const want = {
+      ...fixture("card-1.0"),
+      securityRequirements: [{ schemes: { corp: { list: ["logs.read"] } } }, { schemes: { key: { list: [] } } }],
+    };
     expect(wire(v1.encodeCard(card))).toEqual(want);
   });
 
@@ -73,7 +89,17 @@ describe("the card of 1.0", () => {
   });
 
   test("required members are there even when they say nothing; optional ones are not", () => {
-    const bare: Card = { name: "a", description: "", version: "", skills: [], inputModes: [], outputModes: [], capabilities: { streaming: false, push: false, extended: false, idempotentSend: false, resume: false, extensions: [] }, security: { schemes: {}, anyOf: [] }, interfaces: [] };
+    const bare: Card = {
+      name: "a",
+      description: "",
+      version: "",
+      skills: [],
+      inputModes: [],
+      outputModes: [],
+      capabilities: { streaming: false, push: false, extended: false, idempotentSend: false, resume: false, extensions: [] },
+      security: { schemes: {}, anyOf: [] },
+      interfaces: [],
+    };
     expect(wire(v1.encodeCard(bare))).toEqual({
       name: "a",
       description: "",
@@ -89,7 +115,13 @@ describe("the card of 1.0", () => {
   test("capabilities A2A has no member for are extensions, and come back", () => {
     const able = { ...card, capabilities: { ...card.capabilities, idempotentSend: true, resume: true } };
     expect(v1.encodeCard(able)).toMatchObject({
-      capabilities: { extensions: [{ uri: "https://ext.example/citations/v1" }, { uri: "urn:koine:idempotent-send:1" }, { uri: "urn:koine:resume:1" }] },
+      capabilities: {
+        extensions: [
+          { uri: "https://ext.example/citations/v1" },
+          { uri: "urn:koine:idempotent-send:1" },
+          { uri: "urn:koine:resume:1" },
+        ],
+      },
     });
     expect(v1.decodeCard(wire(v1.encodeCard(able)), bytes).capabilities).toEqual(able.capabilities);
   });
@@ -120,7 +152,9 @@ describe("the card of 0.3", () => {
       capabilities: { streaming: true, push: true, extended: true, idempotentSend: false, resume: false, extensions: [] },
       security: {
         schemes: {
-          google: { openIdConnectSecurityScheme: { openIdConnectUrl: "https://accounts.example/.well-known/openid-configuration" } },
+          google: {
+            openIdConnectSecurityScheme: { openIdConnectUrl: "https://accounts.example/.well-known/openid-configuration" },
+          },
           key: { apiKeySecurityScheme: { location: "header", name: "X-Key" } },
         },
         anyOf: [{ google: ["openid", "profile"] }, { key: [] }],
@@ -136,7 +170,10 @@ describe("the card of 0.3", () => {
 
   test("what was read is written as it was, but for signatures and a dropped capability", () => {
     const { signatures: _, capabilities: __, ...want } = fixture("card-0.3");
-    expect(wire(v03.encodeCard(v03.decodeCard(fixture("card-0.3"), bytes)))).toEqual({ ...want, capabilities: { streaming: true, pushNotifications: true } });
+    expect(wire(v03.encodeCard(v03.decodeCard(fixture("card-0.3"), bytes)))).toEqual({
+      ...want,
+      capabilities: { streaming: true, pushNotifications: true },
+    });
   });
 
   test("`url` is an address that answers 0.3", () => {
@@ -155,7 +192,11 @@ describe("the card of 0.3", () => {
   test("every kind of scheme in its form; on REST in the protobuf's", () => {
     const schemes = {
       h: { httpAuthSecurityScheme: { scheme: "bearer", bearerFormat: "JWT" } },
-      o: { oauth2SecurityScheme: { flows: { authorizationCode: { authorizationUrl: "a", tokenUrl: "t", scopes: { s: "d" }, pkceRequired: true } } } },
+      o: {
+        oauth2SecurityScheme: {
+          flows: { authorizationCode: { authorizationUrl: "a", tokenUrl: "t", scopes: { s: "d" }, pkceRequired: true } },
+        },
+      },
       m: { mtlsSecurityScheme: {} },
     };
     const given = { ...both, security: { schemes, anyOf: [{ h: [] }] } };
@@ -205,8 +246,12 @@ describe("hybridCard", () => {
 
 describe("readCard takes what deployed agents serve", () => {
   test("an old card with nothing but an address", () => {
-    expect(readCard({ name: "a", url: "https://a.example/" }, bytes).interfaces).toEqual([{ protocol: "a2a", version: "0.3", binding: "JSONRPC", url: "https://a.example/" }]);
-    expect(readCard({ name: "a", url: "https://a.example/", protocolVersion: "0.2.6" }, bytes).interfaces[0]).toMatchObject({ version: "0.3" });
+    expect(readCard({ name: "a", url: "https://a.example/" }, bytes).interfaces).toEqual([
+      { protocol: "a2a", version: "0.3", binding: "JSONRPC", url: "https://a.example/" },
+    ]);
+    expect(readCard({ name: "a", url: "https://a.example/", protocolVersion: "0.2.6" }, bytes).interfaces[0]).toMatchObject({
+      version: "0.3",
+    });
   });
 
   test("patch numbers, unknown bindings, other case", () => {
@@ -220,9 +265,19 @@ describe("readCard takes what deployed agents serve", () => {
     ]);
   });
 
+  test("an address without a version is not of the version at the top of a card for both", () => {
+    const supportedInterfaces = [{ url: "u:1", protocolBinding: "JSONRPC" }];
+    const versions = ["0.3.0", "1.0", undefined].map(
+      (protocolVersion) => readCard({ name: "a", supportedInterfaces, protocolVersion }, bytes).interfaces[0]?.version,
+    );
+    expect(versions).toEqual(["1.0", "1.0", "1.0"]);
+  });
+
   test("`security` beside 1.0's addresses, in either form", () => {
     expect(readCard({ ...minimal, security: [{ corp: ["a"] }] }, bytes).security.anyOf).toEqual([{ corp: ["a"] }]);
-    expect(readCard({ ...minimal, security: [{ schemes: { corp: { list: ["a"] } } }] }, bytes).security.anyOf).toEqual([{ corp: ["a"] }]);
+    expect(readCard({ ...minimal, security: [{ schemes: { corp: { list: ["a"] } } }] }, bytes).security.anyOf).toEqual([
+      { corp: ["a"] },
+    ]);
   });
 
   test.each<[unknown, string]>([
@@ -230,7 +285,10 @@ describe("readCard takes what deployed agents serve", () => {
     [{ ...minimal, name: "" }, "name must not be empty"],
     [{ name: "a" }, "supportedInterfaces is missing, and so is the url of an older card"],
     [{ ...minimal, supportedInterfaces: {} }, "supportedInterfaces must be an array, not an object"],
-    [{ ...minimal, supportedInterfaces: [{ url: "u:1" }] }, "supportedInterfaces[0].protocolBinding is missing; a string is expected"],
+    [
+      { ...minimal, supportedInterfaces: [{ url: "u:1" }] },
+      "supportedInterfaces[0].protocolBinding is missing; a string is expected",
+    ],
     [{ ...minimal, capabilities: [] }, "capabilities must be an object, not an array"],
     [{ ...minimal, skills: [{ name: "x" }] }, "skills[0].id is missing; a string is expected"],
     [{ ...minimal, securitySchemes: { x: 5 } }, "securitySchemes.x must be an object, not a number"],

@@ -24,7 +24,17 @@ const facts: DecodeFacts = { now: 1730000000123, src: "caller", dst: "agent", pa
 const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const decode = (name: OperationName, params: unknown): Operation => v03Proto.decodeRequest(name, params, facts);
 const message = { messageId: "m-1", role: "ROLE_USER", content: [{ text: "hi" }] };
-const envelope: Envelope = { id: "m", ts: 1, src: "", dst: "", intent: "", role: "user", content: [{ kind: "text", text: "hi" }], context: {}, meta: {} };
+const envelope: Envelope = {
+  id: "m",
+  ts: 1,
+  src: "",
+  dst: "",
+  intent: "",
+  role: "user",
+  content: [{ kind: "text", text: "hi" }],
+  context: {},
+  meta: {},
+};
 const config = { taskId: "t", id: "p", url: "https://hook.example", token: undefined, authentication: undefined };
 
 beforeEach(() => {
@@ -55,7 +65,10 @@ describe("requests of 0.3 on REST", () => {
     ["stream", "SendStreamingMessage"],
   ])("%s: what was read is written as it was", (name, operation) => {
     const { request } = step(name);
-    expect(wire(v03Proto.encodeRequest(decode(operation, request), undefined, lose))).toEqual({ name: operation, params: request });
+    expect(wire(v03Proto.encodeRequest(decode(operation, request), undefined, lose))).toEqual({
+      name: operation,
+      params: request,
+    });
   });
 
   test("a configuration without `blocking` has a false that was left out", () => {
@@ -68,19 +81,31 @@ describe("requests of 0.3 on REST", () => {
     expect(decode("GetTask", { id: "t", history_length: "2" })).toEqual({ kind: "task.get", taskId: "t", historyLength: 2 });
     expect(decode("GetTask", { name: "tasks/t" })).toEqual({ kind: "task.get", taskId: "t" });
     expect(decode("GetTaskPushNotificationConfig", { taskId: "t", id: "p" })).toEqual({ kind: "push.get", taskId: "t", id: "p" });
-    expect(decode("DeleteTaskPushNotificationConfig", { name: "tasks/t/pushNotificationConfigs/p" })).toEqual({ kind: "push.delete", taskId: "t", id: "p" });
+    expect(decode("DeleteTaskPushNotificationConfig", { name: "tasks/t/pushNotificationConfigs/p" })).toEqual({
+      kind: "push.delete",
+      taskId: "t",
+      id: "p",
+    });
     expect(decode("ListTaskPushNotificationConfigs", { taskId: "t" })).toEqual({ kind: "push.list", taskId: "t" });
   });
 
   test("a push config as the protobuf has it, and as the 0.3.14 client sends it", () => {
     const inner = { id: "p", url: "https://hook.example" };
-    const asProto = { taskId: "t", parent: "tasks/t", configId: "p", config: { name: "tasks/t/pushNotificationConfigs/p", pushNotificationConfig: inner } };
+    const asProto = {
+      taskId: "t",
+      parent: "tasks/t",
+      configId: "p",
+      config: { name: "tasks/t/pushNotificationConfigs/p", pushNotificationConfig: inner },
+    };
     const asSent = { taskId: "t", name: "tasks/t/pushNotificationConfigs/p", pushNotificationConfig: inner };
     expect([asProto, asSent].map((params) => decode("CreateTaskPushNotificationConfig", params))).toEqual([
       { kind: "push.set", config },
       { kind: "push.set", config },
     ]);
-    expect(wire(v03Proto.encodeRequest({ kind: "push.set", config }, undefined, lose))).toEqual({ name: "CreateTaskPushNotificationConfig", params: asProto });
+    expect(wire(v03Proto.encodeRequest({ kind: "push.set", config }, undefined, lose))).toEqual({
+      name: "CreateTaskPushNotificationConfig",
+      params: asProto,
+    });
   });
 
   test("data parts, wrapped twice", () => {
@@ -91,14 +116,56 @@ describe("requests of 0.3 on REST", () => {
 
   test.each<[unknown, string]>([
     [{ ...message, content: undefined, parts: [{ text: "x" }] }, "message.content is missing; an array is expected"],
-    [{ ...message, content: [{ text: "a", data: {} }] }, "message.content[0] must have exactly one of text, file, data, but has text and data"],
-    [{ ...message, content: [{ file: {} }] }, "message.content[0].file must have exactly one of fileWithUri and fileWithBytes, but has none"],
+    [
+      { ...message, content: [{ text: "a", data: {} }] },
+      "message.content[0] must have exactly one of text, file, data, but has text and data",
+    ],
+    [
+      { ...message, content: [{ file: {} }] },
+      "message.content[0].file must have exactly one of fileWithUri and fileWithBytes, but has none",
+    ],
   ])("refuses %j", (given, want) => {
     expect(() => decode("SendMessage", { message: given })).toThrow(want);
   });
 
+  test("metadata of a part is not written, because 0.3.3 refuses it; data that is no object is wrapped: both are said", () => {
+    const content = [
+      { kind: "text", text: "x", metadata: { p: 1 } },
+      { kind: "data", data: [1] },
+    ] as const;
+    const encoded = v03Proto.encodeRequest(
+      { kind: "send", envelope: { ...envelope, content }, delivery: "answer", task: "auto" },
+      undefined,
+      lose,
+    );
+    expect(encoded?.params).toMatchObject({ message: { content: [{ text: "x" }, { data: { data: { value: [1] } } }] } });
+    expect(JSON.stringify(encoded)).not.toContain('"metadata"');
+    expect(losses.map(({ path }) => path)).toEqual(["message.parts[0].metadata", "message.parts[1].data"]);
+  });
+
+  test("metadata that later 0.3 SDKs do write is read", () => {
+    const content = [
+      { text: "x", metadata: { p: 1 } },
+      { data: { data: { value: [1] } }, metadata: { data_part_compat: true } },
+    ];
+    expect(decode("SendMessage", { message: { ...message, content } })).toMatchObject({
+      envelope: {
+        content: [
+          { kind: "text", text: "x", metadata: { p: 1 } },
+          { kind: "data", data: [1], metadata: undefined },
+        ],
+      },
+    });
+  });
+
   test("related tasks and a history of zero are said to be lost", () => {
-    const send: Operation = { kind: "send", envelope: { ...envelope, references: ["t-0"] }, delivery: "answer", task: "auto", historyLength: 0 };
+    const send: Operation = {
+      kind: "send",
+      envelope: { ...envelope, references: ["t-0"] },
+      delivery: "answer",
+      task: "auto",
+      historyLength: 0,
+    };
     v03Proto.encodeRequest(send, undefined, lose);
     expect(losses.map(({ path }) => path).sort()).toEqual(["message.references", "operation.historyLength"]);
   });
@@ -136,7 +203,10 @@ describe("results of 0.3 on REST", () => {
   });
 
   test("canceled is spelt as the 0.3 protobuf spells it", () => {
-    const item = v03Proto.encodeStreamItem({ kind: "status", taskId: "t", contextId: "c", status: { state: "canceled", at: 0 } }, lose);
+    const item = v03Proto.encodeStreamItem(
+      { kind: "status", taskId: "t", contextId: "c", status: { state: "canceled", at: 0 } },
+      lose,
+    );
     expect(item).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_CANCELLED" }, final: true } });
   });
 
@@ -148,6 +218,10 @@ describe("results of 0.3 on REST", () => {
       nextPageToken: "",
     });
     expect(v03Proto.decodeResult(list, answer, facts)).toEqual({ kind: "pushes", configs: [config], nextPageToken: "" });
-    expect(v03Proto.decodeResult(list, step("list push").response, facts)).toEqual({ kind: "pushes", configs: [], nextPageToken: "" });
+    expect(v03Proto.decodeResult(list, step("list push").response, facts)).toEqual({
+      kind: "pushes",
+      configs: [],
+      nextPageToken: "",
+    });
   });
 });

@@ -1,5 +1,5 @@
-import { writeProtoCard } from "./card-0.3.js";
 import { readCard } from "./card.js";
+import { writeProtoCard } from "./card-0.3.js";
 import type { Dialect } from "./dialect.js";
 import { FORM_0_3_PROTO } from "./form-0.3.js";
 import { readLegacyRequest, writeLegacyRequest } from "./request-0.3.js";

@@ -29,7 +29,17 @@ const facts: DecodeFacts = { now: 1730000000123, src: "caller", dst: "agent", pa
 const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const decode = (name: OperationName, params: unknown): Operation => v03.decodeRequest(name, params, facts);
 const message = { kind: "message", messageId: "m-1", role: "user", parts: [{ kind: "text", text: "hi" }] };
-const envelope: Envelope = { id: "m", ts: 1, src: "", dst: "", intent: "", role: "user", content: [{ kind: "text", text: "hi" }], context: {}, meta: {} };
+const envelope: Envelope = {
+  id: "m",
+  ts: 1,
+  src: "",
+  dst: "",
+  intent: "",
+  role: "user",
+  content: [{ kind: "text", text: "hi" }],
+  context: {},
+  meta: {},
+};
 const send: Operation = { kind: "send", envelope, delivery: "answer", task: "auto" };
 
 beforeEach(() => {
@@ -70,7 +80,9 @@ describe("requests of 0.3 on JSON-RPC", () => {
 
   test("blocking is always sent, and waits when absent", () => {
     expect(v03.encodeRequest(send, undefined, lose)).toMatchObject({ params: { configuration: { blocking: true } } });
-    expect(v03.encodeRequest({ ...send, delivery: "accepted" }, undefined, lose)).toMatchObject({ params: { configuration: { blocking: false } } });
+    expect(v03.encodeRequest({ ...send, delivery: "accepted" }, undefined, lose)).toMatchObject({
+      params: { configuration: { blocking: false } },
+    });
     expect(decode("SendMessage", { message })).toMatchObject({ delivery: "answer" });
     expect(decode("SendMessage", { message, configuration: {} })).toMatchObject({ delivery: "answer" });
     expect(decode("SendMessage", { message, configuration: { blocking: false } })).toMatchObject({ delivery: "accepted" });
@@ -87,8 +99,14 @@ describe("requests of 0.3 on JSON-RPC", () => {
   test.each<[unknown, string]>([
     [{ ...message, parts: [{ kind: "video" }] }, 'message.parts[0].kind must be text, file or data, not "video"'],
     [{ ...message, parts: [{ text: "x" }] }, "message.parts[0].kind must be text, file or data, not nothing"],
-    [{ ...message, parts: [{ kind: "file", file: {} }] }, "message.parts[0].file must have exactly one of bytes and uri, but has none"],
-    [{ ...message, parts: [{ kind: "file", file: { bytes: "", uri: "u" } }] }, "message.parts[0].file must have exactly one of bytes and uri, but has both"],
+    [
+      { ...message, parts: [{ kind: "file", file: {} }] },
+      "message.parts[0].file must have exactly one of bytes and uri, but has none",
+    ],
+    [
+      { ...message, parts: [{ kind: "file", file: { bytes: "", uri: "u" } }] },
+      "message.parts[0].file must have exactly one of bytes and uri, but has both",
+    ],
     [{ ...message, parts: [{ kind: "data", data: 5 }] }, "message.parts[0].data must be an object, not a number"],
     [{ ...message, role: "ROLE_USER" }, 'message.role must be user or agent, not "ROLE_USER"'],
   ])("refuses %j", (given, want) => {
@@ -102,14 +120,21 @@ describe("requests of 0.3 on JSON-RPC", () => {
 });
 
 describe("results of 0.3 on JSON-RPC", () => {
-  test.each(["send, answered by a message", "send, answered by a task", "get", "set push", "get push", "list push", "delete push"])(
-    "%s: what was read is written as it was",
-    (name) => {
-      const { request, response } = step(name);
-      const operation = decode(nameOf(request.method), request.params);
-      expect(wire(v03.encodeResult(operation, v03.decodeResult(operation, response?.result, facts), lose))).toEqual(response?.result);
-    },
-  );
+  test.each([
+    "send, answered by a message",
+    "send, answered by a task",
+    "get",
+    "set push",
+    "get push",
+    "list push",
+    "delete push",
+  ])("%s: what was read is written as it was", (name) => {
+    const { request, response } = step(name);
+    const operation = decode(nameOf(request.method), request.params);
+    expect(wire(v03.encodeResult(operation, v03.decodeResult(operation, response?.result, facts), lose))).toEqual(
+      response?.result,
+    );
+  });
 
   test("every recorded stream event is written as it was read", () => {
     const items = step("stream").events?.map(({ result }) => result) ?? [];
@@ -134,7 +159,9 @@ describe("results of 0.3 on JSON-RPC", () => {
   });
 
   test("an object of no known kind is refused by name", () => {
-    expect(() => v03.decodeStreamItem({ kind: "poem" }, facts)).toThrow('result.kind must be message, task, status-update or artifact-update, not "poem"');
+    expect(() => v03.decodeStreamItem({ kind: "poem" }, facts)).toThrow(
+      'result.kind must be message, task, status-update or artifact-update, not "poem"',
+    );
   });
 });
 

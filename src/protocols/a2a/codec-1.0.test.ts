@@ -78,7 +78,12 @@ describe("decodeRequest", () => {
 
   test("null data and empty text are legal parts", () => {
     expect(send({ ...message, parts: [{ data: null }, { text: "" }] })).toMatchObject({
-      envelope: { content: [{ kind: "data", data: null }, { kind: "text", text: "" }] },
+      envelope: {
+        content: [
+          { kind: "data", data: null },
+          { kind: "text", text: "" },
+        ],
+      },
     });
   });
 
@@ -129,11 +134,19 @@ describe("decodeRequest", () => {
 
   test("the other operations", () => {
     expect(decode("GetTask", { id: "t", historyLength: 0 })).toEqual({ kind: "task.get", taskId: "t", historyLength: 0 });
-    expect(decode("CancelTask", { id: "t", metadata: { why: 1 } })).toEqual({ kind: "task.cancel", taskId: "t", metadata: { why: 1 } });
+    expect(decode("CancelTask", { id: "t", metadata: { why: 1 } })).toEqual({
+      kind: "task.cancel",
+      taskId: "t",
+      metadata: { why: 1 },
+    });
     expect(decode("SubscribeToTask", { id: "t" })).toEqual({ kind: "task.subscribe", taskId: "t", follow: true });
     expect(decode("GetExtendedAgentCard", undefined)).toEqual({ kind: "card", extended: true });
     expect(decode("GetTaskPushNotificationConfig", { taskId: "t", id: "p" })).toEqual({ kind: "push.get", taskId: "t", id: "p" });
-    expect(decode("DeleteTaskPushNotificationConfig", { taskId: "t", id: "p" })).toEqual({ kind: "push.delete", taskId: "t", id: "p" });
+    expect(decode("DeleteTaskPushNotificationConfig", { taskId: "t", id: "p" })).toEqual({
+      kind: "push.delete",
+      taskId: "t",
+      id: "p",
+    });
     expect(decode("ListTaskPushNotificationConfigs", { taskId: "t", pageSize: 0 })).toEqual({ kind: "push.list", taskId: "t" });
   });
 
@@ -168,17 +181,45 @@ describe("what is refused, and under which name", () => {
     ["a list for params", [], "params must be an object, not an array"],
     ["no id", { message: { ...message, messageId: "" } }, "message.messageId must not be empty"],
     ["no role", { message: { messageId: "m", parts: [] } }, "message.role is missing; ROLE_USER or ROLE_AGENT is expected"],
-    ["an unspecified role", { message: { ...message, role: "ROLE_UNSPECIFIED" } }, 'message.role must be ROLE_USER or ROLE_AGENT, not "ROLE_UNSPECIFIED"'],
+    [
+      "an unspecified role",
+      { message: { ...message, role: "ROLE_UNSPECIFIED" } },
+      'message.role must be ROLE_USER or ROLE_AGENT, not "ROLE_UNSPECIFIED"',
+    ],
     ["no parts", { message: { messageId: "m", role: 1 } }, "message.parts is missing; an array is expected"],
     ["empty parts", { message: { ...message, parts: [] } }, "message.parts must have at least one part"],
-    ["too many parts", { message: { ...message, parts: Array(5).fill({ text: "x" }) } }, "message.parts has 5 parts; at most 4 are read"],
-    ["an empty part", { message: { ...message, parts: [{ text: "a" }, { text: "b" }, {}] } }, "message.parts[2] must have exactly one of text, raw, url, data, but has none"],
-    ["a doubled part", { message: { ...message, parts: [{ text: "", data: null }] } }, "message.parts[0] must have exactly one of text, raw, url, data, but has text and data"],
-    ["a part of the wrong type", { message: { ...message, parts: [{ text: 5 }] } }, "message.parts[0].text must be a string, not a number"],
+    [
+      "too many parts",
+      { message: { ...message, parts: Array(5).fill({ text: "x" }) } },
+      "message.parts has 5 parts; at most 4 are read",
+    ],
+    [
+      "an empty part",
+      { message: { ...message, parts: [{ text: "a" }, { text: "b" }, {}] } },
+      "message.parts[2] must have exactly one of text, raw, url, data, but has none",
+    ],
+    [
+      "a doubled part",
+      { message: { ...message, parts: [{ text: "", data: null }] } },
+      "message.parts[0] must have exactly one of text, raw, url, data, but has text and data",
+    ],
+    [
+      "a part of the wrong type",
+      { message: { ...message, parts: [{ text: 5 }] } },
+      "message.parts[0].text must be a string, not a number",
+    ],
     ["bad base64", { message: { ...message, parts: [{ raw: "####" }] } }, "message.parts[0].raw is not base64 (at character 0)"],
     ["metadata of the wrong type", { message: { ...message, metadata: [] } }, "message.metadata must be an object, not an array"],
-    ["a negative history", { message, configuration: { historyLength: -1 } }, "configuration.historyLength must not be negative, but is -1"],
-    ["a push config without address", { message, configuration: { taskPushNotificationConfig: {} } }, "configuration.taskPushNotificationConfig.url is missing; a string is expected"],
+    [
+      "a negative history",
+      { message, configuration: { historyLength: -1 } },
+      "configuration.historyLength must not be negative, but is -1",
+    ],
+    [
+      "a push config without address",
+      { message, configuration: { taskPushNotificationConfig: {} } },
+      "configuration.taskPushNotificationConfig.url is missing; a string is expected",
+    ],
   ])("%s", (_, params, want) => {
     expect(problemOf(() => decode("SendMessage", params))).toBe(want);
   });
@@ -189,7 +230,11 @@ describe("what is refused, and under which name", () => {
     ["ListTasks", { pageSize: "many" }, "pageSize must be a whole number, not a string"],
     ["ListTasks", { status: "TASK_STATE_BANANA" }, 'status must be a task state, not "TASK_STATE_BANANA"'],
     ["ListTasks", { status: "constructor" }, 'status must be a task state, not "constructor"'],
-    ["ListTasks", { statusTimestampAfter: "yesterday" }, "statusTimestampAfter must be a UTC timestamp such as 2025-10-28T10:30:00.000Z"],
+    [
+      "ListTasks",
+      { statusTimestampAfter: "yesterday" },
+      "statusTimestampAfter must be a UTC timestamp such as 2025-10-28T10:30:00.000Z",
+    ],
     ["ListTasks", { includeArtifacts: "maybe" }, "includeArtifacts must be true or false"],
     ["CreateTaskPushNotificationConfig", { url: "https://x" }, "taskId is missing; a string is expected"],
   ])("%s %j", (name, params, want) => {
@@ -264,30 +309,55 @@ describe("results", () => {
     const event: Event = { kind: "tasks", tasks: [task], nextPageToken: "", pageSize: 50, totalSize: 0 };
     const status = { state: "TASK_STATE_WORKING", timestamp: "1970-01-01T00:00:00.000Z" };
     const answer = (artifacts: boolean | undefined) => wire(v1.encodeResult({ kind: "task.list", artifacts }, event, lose));
-    expect(answer(undefined)).toEqual({ tasks: [{ id: "t", contextId: "c", status }], nextPageToken: "", pageSize: 50, totalSize: 0 });
-    expect(answer(true)).toEqual({ tasks: [{ id: "t", contextId: "c", status, artifacts: [] }], nextPageToken: "", pageSize: 50, totalSize: 0 });
+    expect(answer(undefined)).toEqual({
+      tasks: [{ id: "t", contextId: "c", status }],
+      nextPageToken: "",
+      pageSize: 50,
+      totalSize: 0,
+    });
+    expect(answer(true)).toEqual({
+      tasks: [{ id: "t", contextId: "c", status, artifacts: [] }],
+      nextPageToken: "",
+      pageSize: 50,
+      totalSize: 0,
+    });
   });
 
   test("a delete answers with an empty object, and is content with null", () => {
     const operation = decode("DeleteTaskPushNotificationConfig", { taskId: "t", id: "p" });
     expect(wire(v1.encodeResult(operation, { kind: "done" }, lose))).toEqual({});
-    expect([{}, null, undefined].map((result) => v1.decodeResult(operation, result, facts).kind)).toEqual(["done", "done", "done"]);
+    expect([{}, null, undefined].map((result) => v1.decodeResult(operation, result, facts).kind)).toEqual([
+      "done",
+      "done",
+      "done",
+    ]);
   });
 
   test("an answer must be one thing", () => {
     const ask = send(message);
     const update = { statusUpdate: { taskId: "t", contextId: "c", status: { state: 2 } } };
-    expect(problemOf(() => v1.decodeResult(ask, {}, facts))).toBe("result must have exactly one of task, message, statusUpdate, artifactUpdate, but has none");
-    expect(problemOf(() => v1.decodeResult(ask, update, facts))).toBe("result must be a task or a message, not an update of a task");
+    expect(problemOf(() => v1.decodeResult(ask, {}, facts))).toBe(
+      "result must have exactly one of task, message, statusUpdate, artifactUpdate, but has none",
+    );
+    expect(problemOf(() => v1.decodeResult(ask, update, facts))).toBe(
+      "result must be a task or a message, not an update of a task",
+    );
     expect(problemOf(() => v1.decodeStreamItem({ task: {}, message: {} }, facts))).toContain("but has 2");
-    expect(problemOf(() => v1.decodeStreamItem({ task: { id: "t", status: { state: "DONE" } } }, facts))).toBe('result.task.status.state must be a task state, not "DONE"');
+    expect(problemOf(() => v1.decodeStreamItem({ task: { id: "t", status: { state: "DONE" } } }, facts))).toBe(
+      'result.task.status.state must be a task state, not "DONE"',
+    );
   });
 
   test("canceling is sent as working, and said", () => {
     losses.length = 0;
-    const item = v1.encodeStreamItem({ kind: "status", taskId: "t", contextId: "c", status: { state: "canceling", at: 0 } }, lose);
+    const item = v1.encodeStreamItem(
+      { kind: "status", taskId: "t", contextId: "c", status: { state: "canceling", at: 0 } },
+      lose,
+    );
     expect(item).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_WORKING" } } });
-    expect(losses).toEqual([{ protocol: "a2a", path: "task.status.state", valueKind: "canceling", reason: "A2A has no such state; sent as working" }]);
+    expect(losses).toEqual([
+      { protocol: "a2a", path: "task.status.state", valueKind: "canceling", reason: "A2A has no such state; sent as working" },
+    ]);
   });
 
   test("why a task failed crosses, with a message of its own or without", () => {
@@ -320,9 +390,17 @@ describe("results", () => {
 
 describe("tenants, and what A2A does not have", () => {
   test("the tenant goes into every request and is read from it", () => {
-    expect(v1.encodeRequest({ kind: "task.get", taskId: "t" }, "acme", lose)).toEqual({ name: "GetTask", params: { tenant: "acme", id: "t" } });
+    expect(v1.encodeRequest({ kind: "task.get", taskId: "t" }, "acme", lose)).toEqual({
+      name: "GetTask",
+      params: { tenant: "acme", id: "t" },
+    });
     expect(v1.tenantOf({ tenant: "acme" })).toBe("acme");
-    expect([undefined, null, {}, { tenant: "" }].map((params) => v1.tenantOf(params))).toEqual([undefined, undefined, undefined, undefined]);
+    expect([undefined, null, {}, { tenant: "" }].map((params) => v1.tenantOf(params))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   test("no such operation", () => {

@@ -30,14 +30,40 @@ function refuses(run: () => unknown): boolean {
 
 // Objects with the members a decoder looks for, at random with values of random types.
 const members = [
-  ..."message configuration metadata task statusUpdate artifactUpdate status kind id taskId contextId messageId role parts content".split(" "),
+  ..."message configuration metadata task statusUpdate artifactUpdate status kind id taskId contextId messageId role parts content".split(
+    " ",
+  ),
   ..."text raw url data file bytes uri state timestamp artifacts history artifact artifactId append lastChunk final".split(" "),
-  ..."pushNotificationConfig authentication schemes scheme historyLength pageSize pageToken name parent config configs tasks".split(" "),
-  ..."supportedInterfaces protocolBinding protocolVersion capabilities extensions securitySchemes securityRequirements security".split(" "),
-  ..."skills tags provider additionalInterfaces transport urn:koine:envelope:1 urn:koine:failure:1 context meta proofs __proto__".split(" "),
+  ..."pushNotificationConfig authentication schemes scheme historyLength pageSize pageToken name parent config configs tasks".split(
+    " ",
+  ),
+  ..."supportedInterfaces protocolBinding protocolVersion capabilities extensions securitySchemes securityRequirements security".split(
+    " ",
+  ),
+  ..."skills tags provider additionalInterfaces transport urn:koine:envelope:1 urn:koine:failure:1 context meta proofs __proto__".split(
+    " ",
+  ),
 ];
 const leaf = fc.oneof(
-  fc.constantFrom<Json>(null, true, 0, 1, -1, 1.5, "", "x", "message", "task", "text", "data", "user", "ROLE_USER", "TASK_STATE_FAILED", "AQID", "tasks/t"),
+  fc.constantFrom<Json>(
+    null,
+    true,
+    0,
+    1,
+    -1,
+    1.5,
+    "",
+    "x",
+    "message",
+    "task",
+    "text",
+    "data",
+    "user",
+    "ROLE_USER",
+    "TASK_STATE_FAILED",
+    "AQID",
+    "tasks/t",
+  ),
   fc.jsonValue(),
 );
 const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
@@ -51,7 +77,12 @@ const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
 
 describe.each(dialects)("%s: decoders refuse, and do not break", (_, dialect) => {
   test("on any request", () => {
-    fc.assert(fc.property(fc.constantFrom(...names), tree, (name, params) => refuses(() => dialect.decodeRequest(name, wire(params), facts))), { numRuns: 500 });
+    fc.assert(
+      fc.property(fc.constantFrom(...names), tree, (name, params) =>
+        refuses(() => dialect.decodeRequest(name, wire(params), facts)),
+      ),
+      { numRuns: 500 },
+    );
   });
 
   test("on any answer", () => {
@@ -63,7 +94,12 @@ describe.each(dialects)("%s: decoders refuse, and do not break", (_, dialect) =>
       { kind: "card", extended: true },
       { kind: "push.delete", taskId: "t", id: "p" },
     ];
-    fc.assert(fc.property(fc.constantFrom(...asked), tree, (operation, result) => refuses(() => dialect.decodeResult(operation, wire(result), facts))), { numRuns: 500 });
+    fc.assert(
+      fc.property(fc.constantFrom(...asked), tree, (operation, result) =>
+        refuses(() => dialect.decodeResult(operation, wire(result), facts)),
+      ),
+      { numRuns: 500 },
+    );
   });
 
   test("on any stream item, tenant and card", () => {
@@ -71,14 +107,19 @@ describe.each(dialects)("%s: decoders refuse, and do not break", (_, dialect) =>
       refuses(() => dialect.decodeStreamItem(value, facts)) &&
       refuses(() => dialect.tenantOf(value)) &&
       refuses(() => dialect.decodeCard(value, new Uint8Array()));
-    fc.assert(fc.property(tree, (value) => run(wire(value))), { numRuns: 500 });
+    fc.assert(
+      fc.property(tree, (value) => run(wire(value))),
+      { numRuns: 500 },
+    );
   });
 });
 
 const text = fc.string({ minLength: 1, maxLength: 8 });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(arbitrary, { nil: undefined });
 const json = fc.jsonValue({ maxDepth: 2 }).map((value) => wire(value) as Json);
-const metadata: fc.Arbitrary<Metadata | undefined> = maybe(fc.dictionary(text, json, { minKeys: 1, maxKeys: 3 }).map((value) => wire(value) as Metadata));
+const metadata: fc.Arbitrary<Metadata | undefined> = maybe(
+  fc.dictionary(text, json, { minKeys: 1, maxKeys: 3 }).map((value) => wire(value) as Metadata),
+);
 const texts = maybe(fc.array(text, { minLength: 1, maxLength: 3 }));
 const bytes = fc.uint8Array({ maxLength: 12 });
 const part: fc.Arbitrary<Part> = fc.oneof(
@@ -87,7 +128,11 @@ const part: fc.Arbitrary<Part> = fc.oneof(
   fc.record({ kind: fc.constant("raw" as const), bytes, mediaType: maybe(text), name: maybe(text), metadata }),
   fc.record({ kind: fc.constant("url" as const), url: fc.string(), mediaType: maybe(text), name: maybe(text), metadata }),
 );
-const parts = fc.array(part, { minLength: 1, maxLength: 4 });
+/** What the REST form of 0.3 can carry. */
+const bare: fc.Arbitrary<Part> = part.map((one) => {
+  const { metadata: _, ...rest } = one;
+  return rest.kind === "data" ? { ...rest, data: { inside: rest.data } } : rest;
+});
 const number = fc.integer();
 const context: fc.Arbitrary<Context> = fc.record({
   traceId: maybe(text),
@@ -104,47 +149,69 @@ const context: fc.Arbitrary<Context> = fc.record({
   maxVersion: maybe(text),
 });
 const proof: fc.Arbitrary<Proof> = fc.record({ scheme: text, signer: text, keyId: text, signed: bytes, signature: bytes });
-const envelope: fc.Arbitrary<Envelope> = fc.record({
-  id: text,
-  ts: number.map((ms) => ms / 1000 + 0),
-  src: fc.string(),
-  dst: fc.string(),
-  // With an intent the extension is written, and with it time and names.
-  intent: text,
-  role: fc.constantFrom("user" as const, "agent" as const),
-  content: parts,
-  context,
-  meta: fc.record({ protocolHint: maybe(text), retryCount: maybe(fc.nat()) }),
-  extensions: texts,
-  metadata,
-  proofs: maybe(fc.array(proof, { minLength: 1, maxLength: 2 })),
-  extra: metadata,
-});
-const at = fc.integer({ min: 0, max: 4_000_000_000_000 });
-const status: fc.Arbitrary<Status> = fc.oneof(
-  fc.record({
-    state: fc.constantFrom("submitted", "working", "unknown", "input-required", "auth-required", "completed", "canceled", "rejected"),
-    at,
-    message: maybe(envelope),
-  }),
-  fc.record({
-    state: fc.constant("failed" as const),
-    at,
-    message: maybe(envelope),
-    error: maybe(fc.record({ code: fc.constantFrom("internal" as const, "lost_place" as const), message: fc.string() })),
-  }),
-);
-const artifact: fc.Arbitrary<Artifact> = fc.record({ id: text, name: maybe(text), description: maybe(text), parts, metadata, extensions: texts });
-const task: fc.Arbitrary<Task> = fc.record({
-  id: text,
-  contextId: text,
-  status,
-  artifacts: fc.array(artifact, { maxLength: 2 }),
-  history: fc.array(envelope, { maxLength: 2 }),
-  metadata,
-});
+function arbitraries(one: fc.Arbitrary<Part>) {
+  const parts = fc.array(one, { minLength: 1, maxLength: 4 });
+  const envelope: fc.Arbitrary<Envelope> = fc.record({
+    id: text,
+    ts: number.map((ms) => ms / 1000 + 0),
+    src: fc.string(),
+    dst: fc.string(),
+    // With an intent the extension is written, and with it time and names.
+    intent: text,
+    role: fc.constantFrom("user" as const, "agent" as const),
+    content: parts,
+    context,
+    meta: fc.record({ protocolHint: maybe(text), retryCount: maybe(fc.nat()) }),
+    extensions: texts,
+    metadata,
+    proofs: maybe(fc.array(proof, { minLength: 1, maxLength: 2 })),
+    extra: metadata,
+  });
+  const at = fc.integer({ min: 0, max: 4_000_000_000_000 });
+  const status: fc.Arbitrary<Status> = fc.oneof(
+    fc.record({
+      state: fc.constantFrom(
+        "submitted",
+        "working",
+        "unknown",
+        "input-required",
+        "auth-required",
+        "completed",
+        "canceled",
+        "rejected",
+      ),
+      at,
+      message: maybe(envelope),
+    }),
+    fc.record({
+      state: fc.constant("failed" as const),
+      at,
+      message: maybe(envelope),
+      error: maybe(fc.record({ code: fc.constantFrom("internal" as const, "lost_place" as const), message: fc.string() })),
+    }),
+  );
+  const artifact: fc.Arbitrary<Artifact> = fc.record({
+    id: text,
+    name: maybe(text),
+    description: maybe(text),
+    parts,
+    metadata,
+    extensions: texts,
+  });
+  const task: fc.Arbitrary<Task> = fc.record({
+    id: text,
+    contextId: text,
+    status,
+    artifacts: fc.array(artifact, { maxLength: 2 }),
+    history: fc.array(envelope, { maxLength: 2 }),
+    metadata,
+  });
+  return { envelope, status, artifact, task };
+}
 
 describe.each(dialects)("%s: what was written is read as it was", (_, dialect) => {
+  const { envelope, status, artifact, task } = arbitraries(dialect === v03Proto ? bare : part);
+
   test("envelopes", () => {
     fc.assert(
       fc.property(envelope, fc.constantFrom("answer" as const, "accepted" as const, "stream" as const), (one, delivery) => {
@@ -159,7 +226,10 @@ describe.each(dialects)("%s: what was written is read as it was", (_, dialect) =
     const get: Operation = { kind: "task.get", taskId: "t" };
     fc.assert(
       fc.property(task, (one) => {
-        expect(dialect.decodeResult(get, wire(dialect.encodeResult(get, { kind: "task", task: one }, nothing)), facts)).toEqual({ kind: "task", task: one });
+        expect(dialect.decodeResult(get, wire(dialect.encodeResult(get, { kind: "task", task: one }, nothing)), facts)).toEqual({
+          kind: "task",
+          task: one,
+        });
       }),
       { numRuns: 60 },
     );

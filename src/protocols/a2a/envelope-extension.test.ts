@@ -5,7 +5,17 @@ import type { DecodeFacts } from "./dialect.js";
 import { ENVELOPE_KEY } from "./envelope-extension.js";
 
 const facts: DecodeFacts = { now: 5000, src: "caller", dst: "agent", partsPerMessage: 4, lose: () => undefined };
-const plain: Envelope = { id: "m", ts: 1730000000.123, src: "agent_A", dst: "agent_B", intent: "", role: "user", content: [{ kind: "text", text: "hi" }], context: {}, meta: {} };
+const plain: Envelope = {
+  id: "m",
+  ts: 1730000000.123,
+  src: "agent_A",
+  dst: "agent_B",
+  intent: "",
+  role: "user",
+  content: [{ kind: "text", text: "hi" }],
+  context: {},
+  meta: {},
+};
 // The seed's sample envelope, as far as A2A has no own place for it.
 const full: Envelope = {
   ...plain,
@@ -51,9 +61,15 @@ const carried = {
   extra: { note: "kept" },
 };
 const encode = (envelope: Envelope): unknown =>
-  JSON.parse(JSON.stringify(v1.encodeRequest({ kind: "send", envelope, delivery: "answer", task: "auto" }, undefined, () => undefined)?.params));
+  JSON.parse(
+    JSON.stringify(
+      v1.encodeRequest({ kind: "send", envelope, delivery: "answer", task: "auto" }, undefined, () => undefined)?.params,
+    ),
+  );
 const decode = (params: unknown): unknown => v1.decodeRequest("SendMessage", params, facts);
-const withValue = (value: unknown) => ({ message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "x" }], metadata: { [ENVELOPE_KEY]: value } } });
+const withValue = (value: unknown) => ({
+  message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "x" }], metadata: { [ENVELOPE_KEY]: value } },
+});
 
 describe("ENVELOPE_KEY", () => {
   test("is this name: it is on other people's wires", () => {
@@ -87,7 +103,9 @@ describe("ENVELOPE_KEY", () => {
   test("belongs to us: a value of the author's under it is dropped, and that is said", () => {
     const paths: string[] = [];
     const envelope = { ...plain, metadata: { [ENVELOPE_KEY]: "mine", other: 1 } };
-    const encoded = v1.encodeRequest({ kind: "send", envelope, delivery: "answer", task: "auto" }, undefined, ({ path }) => paths.push(path));
+    const encoded = v1.encodeRequest({ kind: "send", envelope, delivery: "answer", task: "auto" }, undefined, ({ path }) =>
+      paths.push(path),
+    );
     expect(encoded?.params).toMatchObject({ message: { metadata: { other: 1 } } });
     expect(JSON.stringify(encoded)).not.toContain(ENVELOPE_KEY);
     expect(paths).toEqual(["message.metadata"]);
@@ -98,15 +116,25 @@ describe("ENVELOPE_KEY", () => {
     [null, 'message.metadata["urn:koine:envelope:1"] must be an object, not null'],
     [{ ts: "now" }, 'message.metadata["urn:koine:envelope:1"].ts must be a number, not a string'],
     [{ context: { tags: "a" } }, 'message.metadata["urn:koine:envelope:1"].context.tags must be an array, not a string'],
-    [{ meta: { retry_count: 0.5 } }, 'message.metadata["urn:koine:envelope:1"].meta.retry_count must be a whole number, not a fraction'],
-    [{ proofs: [{ scheme: "x", signer: "y", key_id: "1", signed: "?", signature: "" }] }, 'message.metadata["urn:koine:envelope:1"].proofs[0].signed is not base64 (at character 1)'],
+    [
+      { meta: { retry_count: 0.5 } },
+      'message.metadata["urn:koine:envelope:1"].meta.retry_count must be a whole number, not a fraction',
+    ],
+    [
+      { proofs: [{ scheme: "x", signer: "y", key_id: "1", signed: "?", signature: "" }] },
+      'message.metadata["urn:koine:envelope:1"].proofs[0].signed is not base64 (at character 1)',
+    ],
   ])("refuses %j by name", (value, want) => {
     expect(() => decode(withValue(value))).toThrow(want);
   });
 
   test("a member named __proto__ stays a plain member", () => {
     const metadata = JSON.parse(`{"__proto__": {"polluted": true}, "${ENVELOPE_KEY}": {"intent": "x"}}`);
-    const operation = v1.decodeRequest("SendMessage", { message: { messageId: "m", role: 1, parts: [{ text: "x" }], metadata } }, facts);
+    const operation = v1.decodeRequest(
+      "SendMessage",
+      { message: { messageId: "m", role: 1, parts: [{ text: "x" }], metadata } },
+      facts,
+    );
     expect(JSON.stringify(operation)).toContain('"metadata":{"__proto__":{"polluted":true}}');
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });

@@ -20,7 +20,7 @@ import { readBase64, writeBase64 } from "./base64.js";
 export const ENVELOPE_KEY = "urn:koine:envelope:1";
 
 /** What was read from under the key; absent members take their defaults. */
-export interface Carried {
+interface Carried {
   readonly ts: Maybe<number>;
   readonly src: Maybe<string>;
   readonly dst: Maybe<string>;

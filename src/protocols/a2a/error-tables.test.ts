@@ -10,7 +10,13 @@ const SEED = [
   ["unsupported", -32004, "UNIMPLEMENTED", 400, "https://a2a-protocol.org/errors/unsupported-operation"],
   ["unsupported_content", -32005, "INVALID_ARGUMENT", 415, "https://a2a-protocol.org/errors/content-type-not-supported"],
   ["bad_peer", -32006, "INTERNAL", 502, "https://a2a-protocol.org/errors/invalid-agent-response"],
-  ["card_not_configured", -32007, "FAILED_PRECONDITION", 400, "https://a2a-protocol.org/errors/extended-agent-card-not-configured"],
+  [
+    "card_not_configured",
+    -32007,
+    "FAILED_PRECONDITION",
+    400,
+    "https://a2a-protocol.org/errors/extended-agent-card-not-configured",
+  ],
   ["extension_required", -32008, "FAILED_PRECONDITION", 400, "https://a2a-protocol.org/errors/extension-support-required"],
   ["unsupported_version", -32009, "UNIMPLEMENTED", 400, "https://a2a-protocol.org/errors/version-not-supported"],
 ];
@@ -60,7 +66,9 @@ describe("ERROR_TABLE", () => {
   const own = errorRows().slice(0, 9);
 
   test("the profile 1.0.0 is the seed's table", () => {
-    expect(own.map(({ code, rpc, grpc, http, slug }) => [code, rpc, grpc["1.0.0"], http["1.0.0"], `${TYPE_URI}${slug}`])).toEqual(SEED);
+    expect(own.map(({ code, rpc, grpc, http, slug }) => [code, rpc, grpc["1.0.0"], http["1.0.0"], `${TYPE_URI}${slug}`])).toEqual(
+      SEED,
+    );
   });
 
   test("the profile 1.0.1 is the current table", () => {

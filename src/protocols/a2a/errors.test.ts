@@ -47,7 +47,9 @@ describe("rpcErrorOf", () => {
   });
 
   test("0.3 has no -32008 and no -32009", () => {
-    const sent = (["extension_required", "unsupported_version", "card_not_configured", "decode"] as const).map((code) => rpcErrorOf(new AgentError(code, "x"), "0.3").code);
+    const sent = (["extension_required", "unsupported_version", "card_not_configured", "decode"] as const).map(
+      (code) => rpcErrorOf(new AgentError(code, "x"), "0.3").code,
+    );
     expect(sent).toEqual([-32004, -32004, -32007, -32700]);
   });
 
@@ -83,13 +85,20 @@ describe("restErrorOf", () => {
       status: 409,
       detail: "task t-91 already finished",
     });
-    expect(restErrorOf(new AgentError("overloaded", "busy"), "1.0", "1.0.0").body).toMatchObject({ type: "about:blank", status: 429 });
+    expect(restErrorOf(new AgentError("overloaded", "busy"), "1.0", "1.0.0").body).toMatchObject({
+      type: "about:blank",
+      status: 429,
+    });
   });
 
   test("0.3: the bare error", () => {
     expect(restErrorOf(finished, "0.3", "1.0.1")).toEqual({
       status: 409,
-      body: { code: -32002, message: "task t-91 already finished", data: [info("TASK_NOT_CANCELABLE", "not_cancelable", { taskId: "t-91" })] },
+      body: {
+        code: -32002,
+        message: "task t-91 already finished",
+        data: [info("TASK_NOT_CANCELABLE", "not_cancelable", { taskId: "t-91" })],
+      },
     });
   });
 });
@@ -136,7 +145,9 @@ describe("errors of other people", () => {
 
   test("reading order: ErrorInfo, problem type, JSON-RPC code, status", () => {
     const type = "https://a2a-protocol.org/errors/version-not-supported";
-    const details = [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "UNSUPPORTED_OPERATION", domain: "a2a-protocol.org" }];
+    const details = [
+      { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "UNSUPPORTED_OPERATION", domain: "a2a-protocol.org" },
+    ];
     expect(errorFromRest(404, { type, error: { code: -32001, details } }).code).toBe("unsupported");
     expect(errorFromRest(404, { type, code: -32001 }).code).toBe("unsupported_version");
     expect(errorFromRest(500, { code: -32001 }).code).toBe("task_not_found");

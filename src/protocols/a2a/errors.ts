@@ -7,13 +7,13 @@ import type { ErrorProfile } from "./settings.js";
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
 const BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest";
 /** The member of `ErrorInfo.metadata` that holds our own code: we have more of them than A2A. */
-export const CODE_KEY = "koineCode";
+const CODE_KEY = "koineCode";
 
 // 0.3 stops at -32007: what needs a newer code is an operation it cannot do.
 const LAST_LEGACY_CODE = -32007;
 const UNSUPPORTED_OPERATION = -32004;
 
-export interface RpcError {
+interface RpcError {
   readonly code: number;
   readonly message: string;
   readonly data: readonly JsonObject[];

@@ -15,7 +15,7 @@ import { withoutKey } from "./envelope-extension.js";
  * The metadata member of a failed task's status message that holds why it failed, in our codes: A2A has only the text.
  * `alone` marks a message that was made for this and says nothing else.
  */
-export const FAILURE_KEY = "urn:koine:failure:1";
+const FAILURE_KEY = "urn:koine:failure:1";
 
 /** The message to write with a status: its own, with the failure added; or one made of the failure's words. */
 export function statusMessage(status: Status, taskId: string, contextId: string): Maybe<Envelope> {

@@ -8,7 +8,6 @@ import { readKindState, readState, writeKindState, writeProtoState } from "./sta
 export const FORM_0_3: Form = {
   kinds: true,
   content: "parts",
-  references: true,
   final: true,
   userRole: "user",
   agentRole: "agent",
@@ -23,7 +22,6 @@ export const FORM_0_3: Form = {
 export const FORM_0_3_PROTO: Form = {
   kinds: false,
   content: "content",
-  references: false,
   final: true,
   userRole: "ROLE_USER",
   agentRole: "ROLE_AGENT",

@@ -7,7 +7,6 @@ import { readState, writeState } from "./state.js";
 export const FORM_1_0: Form = {
   kinds: false,
   content: "parts",
-  references: true,
   final: false,
   userRole: "ROLE_USER",
   agentRole: "ROLE_AGENT",

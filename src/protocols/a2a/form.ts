@@ -9,8 +9,6 @@ export interface Form {
   readonly kinds: boolean;
   /** The member of a message that holds its parts. */
   readonly content: "parts" | "content";
-  /** Does a message have `referenceTaskIds`? */
-  readonly references: boolean;
   /** 0.3: status events say whether they are the last. */
   readonly final: boolean;
   readonly userRole: string;

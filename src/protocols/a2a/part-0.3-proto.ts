@@ -1,7 +1,7 @@
-import type { JsonObject, LossSink, Maybe, Metadata, Part } from "../../envelope/index.js";
+import { isObject, type JsonObject, type LossSink, type Maybe, type Metadata, type Part } from "../../envelope/index.js";
 import { DecodeProblem, readObject, readString } from "../../transport/fields.js";
 import { readBase64, writeBase64 } from "./base64.js";
-import { unwrapData, wrapData } from "./data-compat.js";
+import { unwrapData } from "./data-compat.js";
 import { loseLabels } from "./part-0.3.js";
 import { plain, readMetadata, someText } from "./wire.js";
 
@@ -36,25 +36,30 @@ function readFile(file: JsonObject, path: string, metadata: Maybe<Metadata>): Pa
   return { kind: "url", url: readString(uri, `${path}.fileWithUri`), mediaType, name, metadata };
 }
 
+/**
+ * The first 0.3 SDKs have no metadata on a part here, and their parsers refuse a whole message for one member they do not
+ * know, so it is not written; with it goes the flag that data was wrapped.
+ */
 export function writeProtoPart(part: Part, path: string, lose: LossSink): JsonObject {
-  const metadata = part.metadata;
+  if (part.metadata !== undefined) tell(`${path}.metadata`, "object", "0.3 REST has no metadata on parts", lose);
   switch (part.kind) {
     case "text":
       loseLabels(part, path, lose);
-      return { text: part.text, metadata };
-    case "data": {
+      return { text: part.text };
+    case "data":
       loseLabels(part, path, lose);
-      const wrapped = wrapData(part.data, metadata);
-      return { data: { data: wrapped.data }, metadata: wrapped.metadata };
-    }
+      if (isObject(part.data)) return { data: { data: part.data } };
+      tell(`${path}.data`, "data", "0.3 data is an object; sent as its member value", lose);
+      return { data: { data: { value: part.data } } };
     case "raw":
-      return {
-        file: { fileWithBytes: writeBase64(part.bytes), mimeType: someText(part.mediaType), name: someText(part.name) },
-        metadata,
-      };
+      return { file: { fileWithBytes: writeBase64(part.bytes), mimeType: someText(part.mediaType), name: someText(part.name) } };
     case "url":
-      return { file: { fileWithUri: part.url, mimeType: someText(part.mediaType), name: someText(part.name) }, metadata };
+      return { file: { fileWithUri: part.url, mimeType: someText(part.mediaType), name: someText(part.name) } };
     default:
       return part satisfies never;
   }
+}
+
+function tell(path: string, valueKind: string, reason: string, lose: LossSink): void {
+  lose({ protocol: "a2a", path, valueKind, reason });
 }

@@ -3,12 +3,12 @@ import * as client from "@a2a-js/sdk/client";
 import * as client03 from "a2a-js-sdk-03/client";
 import { describe, expect, test } from "vitest";
 import type { Card, Envelope, Event, Task } from "../../envelope/index.js";
+import { AgentError } from "../../envelope/index.js";
 import { hybridCard } from "./card.js";
 import { v03 } from "./codec-0.3.js";
 import { v03Proto } from "./codec-0.3-proto.js";
 import { v1 } from "./codec-1.0.js";
 import { restErrorOf, rpcErrorOf } from "./errors.js";
-import { AgentError } from "../../envelope/index.js";
 
 /** What we write, read by the official SDKs' own parsers. */
 const nothing = (): void => undefined;
@@ -43,7 +43,14 @@ const task: Task = {
 const events: readonly Event[] = [
   { kind: "task", task },
   { kind: "status", taskId: "t", contextId: "c", status: { state: "working", at: 0 }, metadata: { z: 1 } },
-  { kind: "artifact", taskId: "t", contextId: "c", artifact: task.artifacts[0] ?? { id: "", parts: [] }, append: true, last: true },
+  {
+    kind: "artifact",
+    taskId: "t",
+    contextId: "c",
+    artifact: task.artifacts[0] ?? { id: "", parts: [] },
+    append: true,
+    last: true,
+  },
   { kind: "message", message },
 ];
 const card: Card = {
@@ -53,7 +60,14 @@ const card: Card = {
   skills: [{ id: "s", name: "n", description: "d", tags: ["t"] }],
   inputModes: ["text/plain"],
   outputModes: ["text/plain"],
-  capabilities: { streaming: true, push: true, extended: true, idempotentSend: true, resume: true, extensions: [{ uri: "u:1", required: true, params: { a: 1 } }] },
+  capabilities: {
+    streaming: true,
+    push: true,
+    extended: true,
+    idempotentSend: true,
+    resume: true,
+    extensions: [{ uri: "u:1", required: true, params: { a: 1 } }],
+  },
   security: {
     schemes: {
       key: { apiKeySecurityScheme: { location: "header", name: "X-Key" } },
@@ -83,14 +97,38 @@ describe("@a2a-js/sdk 1.3.0", () => {
   });
 
   test("reads our requests and loses nothing", () => {
-    const push = { taskId: "", id: "p", url: "https://hook.example", token: "t", authentication: { scheme: "Bearer", credentials: "s" } };
-    const encoded = v1.encodeRequest({ kind: "send", envelope: { ...message, role: "user" }, delivery: "accepted", task: "auto", historyLength: 0, outputModes: ["a/b"], push }, "acme", nothing);
+    const push = {
+      taskId: "",
+      id: "p",
+      url: "https://hook.example",
+      token: "t",
+      authentication: { scheme: "Bearer", credentials: "s" },
+    };
+    const encoded = v1.encodeRequest(
+      {
+        kind: "send",
+        envelope: { ...message, role: "user" },
+        delivery: "accepted",
+        task: "auto",
+        historyLength: 0,
+        outputModes: ["a/b"],
+        push,
+      },
+      "acme",
+      nothing,
+    );
     const params = wire(encoded?.params);
     expect(sdk.SendMessageRequest.toJSON(sdk.SendMessageRequest.fromJSON(params))).toEqual(params);
   });
 
   test("reads our pages", () => {
-    const page = wire(v1.encodeResult({ kind: "task.list", artifacts: true }, { kind: "tasks", tasks: [task], nextPageToken: "n", pageSize: 1, totalSize: 2 }, nothing));
+    const page = wire(
+      v1.encodeResult(
+        { kind: "task.list", artifacts: true },
+        { kind: "tasks", tasks: [task], nextPageToken: "n", pageSize: 1, totalSize: 2 },
+        nothing,
+      ),
+    );
     expect(sdk.ListTasksResponse.toJSON(sdk.ListTasksResponse.fromJSON(page))).toEqual(page);
   });
 
@@ -104,7 +142,11 @@ describe("@a2a-js/sdk 1.3.0", () => {
     const resolver = new client.DefaultAgentCardResolver({ fetchImpl, legacyCompat: { enabled } });
     const found = await resolver.resolve("https://a.example");
     const asked: string[] = [];
-    const answer = { jsonrpc: "2.0", id: 1, result: v1.encodeResult({ kind: "task.get", taskId: "t" }, { kind: "task", task }, nothing) };
+    const answer = {
+      jsonrpc: "2.0",
+      id: 1,
+      result: v1.encodeResult({ kind: "task.get", taskId: "t" }, { kind: "task", task }, nothing),
+    };
     const transports = [new client.JsonRpcTransportFactory({ fetchImpl: answering(answer, asked) })];
     const peer = await new client.ClientFactory({ transports, cardResolver: resolver }).createFromAgentCard(found);
     const got = await peer.getTask({ id: "t", tenant: "", historyLength: undefined });
@@ -121,12 +163,16 @@ describe("@a2a-js/sdk 1.3.0", () => {
     const error = new AgentError(code, "words");
     const rest = restErrorOf(error, "1.0", "1.0.0");
     const ways = [
-      new client.JsonRpcTransportFactory({ fetchImpl: answering({ jsonrpc: "2.0", id: 1, error: rpcErrorOf(error, "1.0") }, []) }),
+      new client.JsonRpcTransportFactory({
+        fetchImpl: answering({ jsonrpc: "2.0", id: 1, error: rpcErrorOf(error, "1.0") }, []),
+      }),
       new client.RestTransportFactory({ fetchImpl: answering(rest.body, [], rest.status) }),
     ];
     const thrown: unknown[] = [];
     for (const transport of ways) {
-      const peer = await new client.ClientFactory({ transports: [transport] }).createFromAgentCard(sdk.AgentCard.fromJSON(wire(v1.encodeCard(card))));
+      const peer = await new client.ClientFactory({ transports: [transport] }).createFromAgentCard(
+        sdk.AgentCard.fromJSON(wire(v1.encodeCard(card))),
+      );
       thrown.push(await peer.getTask({ id: "t", tenant: "", historyLength: undefined }).catch((reason: Error) => reason.name));
     }
     expect(thrown).toEqual([want, want]);
@@ -135,9 +181,15 @@ describe("@a2a-js/sdk 1.3.0", () => {
 
 describe("@a2a-js/sdk 0.3.14", () => {
   test("finds the 0.3 address in the card for both versions", async () => {
-    const found = await new client03.DefaultAgentCardResolver({ fetchImpl: answering(hybridCard(card), []) }).resolve("https://a.example");
+    const found = await new client03.DefaultAgentCardResolver({ fetchImpl: answering(hybridCard(card), []) }).resolve(
+      "https://a.example",
+    );
     const asked: string[] = [];
-    const answer = { jsonrpc: "2.0", id: 1, result: v03.encodeResult({ kind: "task.get", taskId: "t" }, { kind: "task", task }, nothing) };
+    const answer = {
+      jsonrpc: "2.0",
+      id: 1,
+      result: v03.encodeResult({ kind: "task.get", taskId: "t" }, { kind: "task", task }, nothing),
+    };
     const transports = [new client03.JsonRpcTransportFactory({ fetchImpl: answering(answer, asked) })];
     const peer = await new client03.ClientFactory({ transports }).createFromAgentCard(found);
     expect((await peer.getTask({ id: "t" })).status.state).toBe("input-required");
@@ -181,11 +233,15 @@ describe("@a2a-js/sdk 0.3.14", () => {
     const error = new AgentError("not_cancelable", "words");
     const rest = restErrorOf(error, "0.3", "1.0.1");
     const ways = [
-      new client03.JsonRpcTransport({ endpoint: "https://a.example", fetchImpl: answering({ jsonrpc: "2.0", id: 1, error: rpcErrorOf(error, "0.3") }, []) }),
+      new client03.JsonRpcTransport({
+        endpoint: "https://a.example",
+        fetchImpl: answering({ jsonrpc: "2.0", id: 1, error: rpcErrorOf(error, "0.3") }, []),
+      }),
       new client03.RestTransport({ endpoint: "https://a.example", fetchImpl: answering(rest.body, [], rest.status) }),
     ];
     const names: unknown[] = [];
-    for (const transport of ways) names.push(await transport.cancelTask({ id: "t" }).catch((reason: Error) => reason.constructor.name));
+    for (const transport of ways)
+      names.push(await transport.cancelTask({ id: "t" }).catch((reason: Error) => reason.constructor.name));
     expect(names).toEqual(["TaskNotCancelableJSONRPCError", "TaskNotCancelableError"]);
   });
 });

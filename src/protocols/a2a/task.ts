@@ -34,7 +34,7 @@ function readHistory(form: Form, value: unknown, path: string, facts: DecodeFact
   });
 }
 
-export function readStatus(form: Form, value: unknown, path: string, facts: DecodeFacts): Status {
+function readStatus(form: Form, value: unknown, path: string, facts: DecodeFacts): Status {
   const object = readObject(value, path);
   const state = form.readState(object.state, `${path}.state`);
   const stamp = object.timestamp;
@@ -48,7 +48,7 @@ export function readStatus(form: Form, value: unknown, path: string, facts: Deco
   return { state, at, message: failure.message, error: failure.error };
 }
 
-export function readArtifact(form: Form, value: unknown, path: string, facts: DecodeFacts): Artifact {
+function readArtifact(form: Form, value: unknown, path: string, facts: DecodeFacts): Artifact {
   const object = readObject(value, path);
   return {
     id: readText(object.artifactId ?? object.artifact_id, `${path}.artifactId`),

@@ -232,7 +232,7 @@ describe("listen: streams", () => {
   test("HEAD of a stream has no body", async () => {
     const { url } = await serve(
       streaming(async function* () {
-        await never();
+        yield await never();
       }),
     );
     const response = await fetch(url, { method: "HEAD" });

@@ -147,6 +147,35 @@ describe("listen: requests and answers", () => {
     expect(text.match(/<\d+>/g)).toEqual(["<30>", "<1>", "<10>"]);
   });
 
+  test("one connection cannot start any number of requests", async () => {
+    let running = 0;
+    const { port } = await serve(() => {
+      running++;
+      return new Promise<Response>(() => undefined);
+    });
+    const raw = await dial(port);
+    raw.socket.write("GET / HTTP/1.1\r\nhost: h\r\n\r\n".repeat(300));
+    while (running < 100) await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(running).toBe(100);
+  });
+
+  test("a body that comes byte by byte is put together", async () => {
+    const { port } = await serve((request) => ({ status: 200, headers: {}, body: request.body }));
+    const raw = await dial(port);
+    const bytes = [..."the quick brown fox"].map((letter) => `1\r\n${letter}\r\n`).join("");
+    raw.socket.write(`POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n${bytes}0\r\n\r\n`);
+    expect(await raw.until("brown fox")).toContain("content-length: 19\r\n");
+    expect(raw.text()).toContain("the quick brown fox");
+  });
+
+  test("trailers may follow a whole body too", async () => {
+    const { port } = await serve(() => ({ status: 200, headers: {}, body: "abc", trailers: () => ({ "x-sum": "1" }) }));
+    const raw = await dial(port);
+    raw.socket.write("GET / HTTP/1.1\r\nhost: h\r\n\r\n");
+    expect(await raw.until("x-sum: 1\r\n\r\n")).toContain("3\r\nabc\r\n0\r\n");
+  });
+
   test("expect: 100-continue is answered before the body, or refused before it", async () => {
     const { port } = await serve(echo, { bodyBytes: 100 });
     const raw = await dial(port);

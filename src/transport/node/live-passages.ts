@@ -8,15 +8,20 @@ export interface Live {
 const LIVE = Symbol("what is live on this socket");
 type Tracked = Socket & { [LIVE]?: Live[] };
 
-/** From now on the socket's end is told. One listener per socket instead of one per request. */
-export function track(socket: Tracked, passage: Live): void {
+/** Pipelined requests run side by side, so one connection could start any number of them. */
+const PIPELINED = 100;
+
+/** From now on the socket's end is told: one listener per socket instead of one per request. False when it has too many. */
+export function track(socket: Tracked, passage: Live): boolean {
   const live = socket[LIVE];
-  if (live !== undefined) {
-    live.push(passage);
-    return;
+  if (live === undefined) {
+    socket[LIVE] = [passage];
+    socket.on("close", onSocketClose);
+    return true;
   }
-  socket[LIVE] = [passage];
-  socket.on("close", onSocketClose);
+  if (live.length >= PIPELINED) return false;
+  live.push(passage);
+  return true;
 }
 
 export function untrack(socket: Tracked, passage: Live): void {

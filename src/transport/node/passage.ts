@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AgentError } from "../../envelope/index.js";
-import { joinBytes } from "../body.js";
+import { ByteCollector } from "../body.js";
 import { type Chunk, type Exchange, isStream, type Response } from "../exchange.js";
 import type { Limits } from "../limits.js";
-import { refuseFailed, refuseOverloaded, refuseTooLarge } from "../refusal.js";
+import { refuseCrowded, refuseFailed, refuseOverloaded, refuseTooLarge } from "../refusal.js";
 import { type Address, Incoming } from "./incoming.js";
 import { type Live, track, untrack } from "./live-passages.js";
 import { refuseEarly } from "./refuse-early.js";
@@ -29,8 +29,7 @@ export class Passage implements Live {
   readonly #req: Carrier;
   readonly #res: ServerResponse;
   readonly #address: Address;
-  #pieces: Buffer[] | undefined;
-  #size = 0;
+  #collected: ByteCollector | undefined;
   #incoming: Incoming | undefined;
   #writer: StreamWriter | undefined;
   #gone = false;
@@ -45,31 +44,30 @@ export class Passage implements Live {
   /** Reads the body, then begins. Listeners without closures: this runs for every request. */
   collect(): void {
     this.#req[PASSAGE] = this;
-    this.#pieces = [];
+    this.#collected = new ByteCollector(this.#door.limits.bodyBytes);
     this.#req.on("data", onData).on("end", onEnd);
   }
 
   take(piece: Buffer): void {
-    this.#size += piece.length;
-    if (this.#size <= this.#door.limits.bodyBytes) {
-      this.#pieces?.push(piece);
-      return;
-    }
-    this.#pieces = undefined;
+    if (this.#collected?.add(piece) !== false) return;
+    this.#collected = undefined;
     this.#req.off("data", onData).off("end", onEnd);
     refuseEarly(this.#req, this.#res, refuseTooLarge(this.#door.limits.bodyBytes));
   }
 
   complete(): void {
-    const pieces = this.#pieces;
-    this.#pieces = undefined;
-    if (pieces !== undefined) this.begin(joinBytes(pieces, this.#size));
+    const collected = this.#collected;
+    this.#collected = undefined;
+    if (collected !== undefined) this.begin(collected.whole());
   }
 
   begin(body: Uint8Array): void {
+    if (!track(this.#req.socket, this)) {
+      writeWhole(this.#res, refuseCrowded(), true);
+      return;
+    }
     const incoming = new Incoming(this.#req, this.#address, body, this.#door.limits.jsonDepth);
     this.#incoming = incoming;
-    track(this.#req.socket, this);
     let answer: Response | Promise<Response>;
     try {
       answer = this.#door.exchange(incoming);

@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import { AgentError } from "../../envelope/index.js";
-import { bodyTooLarge, isEventStream, joinBytes } from "../body.js";
+import { ByteCollector, bodyTooLarge, isEventStream } from "../body.js";
 import type { Headers, Request, Response } from "../exchange.js";
 import { ByteStream } from "./byte-stream.js";
 import { connectionProblem, type Progress } from "./connection-problem.js";
@@ -30,8 +30,7 @@ export class PoolCall implements Dispatcher.DispatchHandler {
   #status = 0;
   #rawHeaders: Buffer[] = [];
   #stream: ByteStream | undefined;
-  #pieces: Buffer[] = [];
-  #size = 0;
+  readonly #collected: ByteCollector;
 
   constructor(
     request: Request,
@@ -40,6 +39,7 @@ export class PoolCall implements Dispatcher.DispatchHandler {
     reject: (error: AgentError) => void,
   ) {
     this.#options = options;
+    this.#collected = new ByteCollector(options.bodyBytes);
     this.#resolve = resolve;
     this.#reject = reject;
     this.#off = request.cancel.onCancel((reason) => this.giveUp(reason));
@@ -85,9 +85,7 @@ export class PoolCall implements Dispatcher.DispatchHandler {
 
   onData(piece: Buffer): boolean {
     if (this.#stream !== undefined) return this.#stream.push(piece);
-    this.#size += piece.length;
-    if (this.#size > this.#options.bodyBytes) this.giveUp(this.#tooLarge());
-    else this.#pieces.push(piece);
+    if (!this.#collected.add(piece)) this.giveUp(this.#tooLarge());
     return true;
   }
 
@@ -95,7 +93,7 @@ export class PoolCall implements Dispatcher.DispatchHandler {
     if (this.#over) return;
     this.#end();
     if (this.#stream !== undefined) this.#stream.end();
-    else this.#resolve(new PooledResponse(this.#status, this.#rawHeaders, joinBytes(this.#pieces, this.#size)));
+    else this.#resolve(new PooledResponse(this.#status, this.#rawHeaders, this.#collected.whole()));
   }
 
   onError(error: Error): void {

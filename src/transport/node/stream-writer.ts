@@ -46,6 +46,8 @@ export class StreamWriter {
     if (socket !== null) setImmediate(() => socket.uncork());
     res.on("drain", () => this.#drained?.());
     res.on("timeout", () => this.cut());
+    // Somebody else may have destroyed the response; an unheard error would end the process.
+    res.on("error", () => this.cut());
     const { idle } = this.#response;
     if (idle !== undefined) this.#idle = setInterval(() => this.#whileSilent(idle.chunk), idle.everyMs);
     void this.#pump();

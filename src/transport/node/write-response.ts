@@ -10,6 +10,14 @@ function hasNoContent(status: number): boolean {
 export function writeWhole(res: ServerResponse, response: Response, closing: boolean): void {
   const body = response.body as Chunk | undefined; // streams go through StreamWriter
   const fields = flatHeaders(response.headers, closing);
+  if (response.trailers !== undefined) {
+    // Trailers need chunks: with a length the message ends before them.
+    res.writeHead(response.status, fields);
+    if (body !== undefined) res.write(body);
+    res.addTrailers(response.trailers());
+    res.end();
+    return;
+  }
   if (!hasNoContent(response.status) && response.headers["content-length"] === undefined) {
     const length = body === undefined ? 0 : typeof body === "string" ? Buffer.byteLength(body) : body.length;
     fields.push("content-length", String(length));

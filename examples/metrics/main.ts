@@ -1,0 +1,47 @@
+/** What happened: hooks around each call, and Prometheus text at /metrics, labelled by who, whom and how. */
+import assert from "node:assert/strict";
+import { agent, connect, createMetrics, createTelemetry, serve } from "koine";
+
+const sleeper = agent({
+  name: "sleeper",
+  description: "Answers, or fails",
+  async handle(message, task) {
+    return message.text === "fail" ? task.fail("as you wish") : "awake";
+  },
+});
+const serving = createTelemetry({ metrics: createMetrics(), serves: (name) => name === "sleeper" });
+const server = await serve(sleeper, { telemetry: serving, metrics: "loopback" });
+
+const noted: string[] = [];
+const calling = createTelemetry({
+  metrics: createMetrics(),
+  hooks: {
+    beforeEncode: () => noted.push("beforeEncode"),
+    afterTransport: () => noted.push("afterTransport"),
+    onDecode: () => noted.push("onDecode"),
+    onError: () => noted.push("onError"),
+  },
+});
+const peer = await connect(server.url, { as: "watcher", id: "sleeper", telemetry: calling });
+try {
+  assert.equal(await peer.ask("hello"), "awake");
+  console.log(`hooks, in order: ${noted.join(", ")}`);
+  assert.deepEqual(noted, ["beforeEncode", "afterTransport", "onDecode"]);
+
+  const page = await fetch(`${server.url}/metrics`);
+  const text = await page.text();
+  assert.equal(page.status, 200);
+  console.log(
+    text
+      .split("\n")
+      .filter((line) => /^(MSG_BYTES|REQUEST_LATENCY_count)/.test(line))
+      .join("\n"),
+  );
+  // The server also counts the question by which `connect` found out what it speaks; the caller counts its own message only.
+  assert.match(text, /REQUEST_LATENCY_count\{src_agent="anonymous",dst_id="sleeper",protocol="a2a"\} 2/);
+  assert.match(calling.metricsText(), /REQUEST_LATENCY_count\{src_agent="watcher",dst_id="sleeper",protocol="a2a"\} 1/);
+  assert.match(calling.metricsText(), /MSG_BYTES_PAYLOAD\{src_agent="watcher",dst_id="sleeper",protocol="a2a"\} 10/);
+} finally {
+  await peer.close();
+  await server.close();
+}

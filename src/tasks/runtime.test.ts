@@ -1,0 +1,151 @@
+import { describe, expect, test } from "vitest";
+import { all, brief, codeOf, gate, manualTimers, settle, TestRuntime } from "./testing.js";
+
+const hang = () => new Promise<never>(() => undefined);
+
+describe("close()", () => {
+  test("refuses new work, lets what is under way end, and is done when it has", async () => {
+    const work = gate();
+    const at = new TestRuntime({ slow: () => work.passed.then(() => "done") });
+    const bare = at.send("x");
+    const task = at.task("x");
+    await settle();
+    const closed = at.runtime.close(1_000);
+    expect(await codeOf(at.send("y"))).toBe("unavailable");
+    expect(await codeOf(all(at.stream("y")))).toBe("unavailable");
+    work.open();
+    await closed;
+    expect(brief(await bare)).toBe("message");
+    expect((await task).status.state).toBe("completed");
+  });
+
+  test("after the drain stops what is left: tasks fail, bare replies and streams end", async () => {
+    const signals: AbortSignal[] = [];
+    const at = new TestRuntime({
+      hang: (_message, task) => {
+        signals.push(task.signal);
+        return hang();
+      },
+    });
+    const bare = at.send("x");
+    const task = at.task("x");
+    await settle();
+    const waiting = new TestRuntime({ ask: (_message, task) => task.ask("?") });
+    const closed = at.runtime.close(1_000);
+    await settle();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+    at.timers.advance(1_000);
+    await closed;
+    expect(await codeOf(bare)).toBe("unavailable");
+    expect((await task).status).toMatchObject({ state: "failed", error: { code: "unavailable" } });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+    const { id } = await waiting.task("x");
+    const events = all(waiting.many({ kind: "task.subscribe", taskId: id, follow: true }));
+    await settle();
+    await waiting.runtime.close(0);
+    expect(await codeOf(events)).toBe("unavailable");
+  });
+
+  test("leaves a restartable task to whoever takes it over", async () => {
+    const timers = manualTimers();
+    let runs = 0;
+    const handle = () => (++runs === 1 ? hang() : "second run");
+    const first = new TestRuntime({ again: { handle, restartable: true } }, { timers });
+    const second = new TestRuntime({ again: { handle, restartable: true } }, { timers, store: first.store, prefix: "second" });
+    const { id } = await first.task("x", { delivery: "accepted" });
+    await first.runtime.close(0);
+    timers.advance(10_000);
+    await settle();
+    expect(await second.get(id)).toMatchObject({ status: { state: "completed" }, artifacts: [{ parts: [{ text: "second run" }] }] });
+  });
+});
+
+describe("leases", () => {
+  /** A runtime whose renewals stop, as if its process were frozen. */
+  function frozen(restartable: boolean) {
+    const timers = manualTimers();
+    const work = gate();
+    let runs = 0;
+    async function* handle() {
+      runs += 1;
+      yield `run ${runs}`;
+      if (runs === 1) await work.passed;
+      return "end";
+    }
+    const limits = { renewEveryMs: 1_000_000 };
+    const first = new TestRuntime({ talk: { handle, restartable } }, { timers, limits });
+    const second = new TestRuntime({ talk: { handle, restartable } }, { timers, store: first.store, prefix: "second" });
+    return { timers, work, first, second };
+  }
+
+  test("a task is kept by renewing its lease", async () => {
+    const timers = manualTimers();
+    const at = new TestRuntime({ hang }, { timers });
+    const other = new TestRuntime({ hang }, { timers, store: at.store, prefix: "other" });
+    const { id } = await at.task("x", { delivery: "accepted" });
+    for (let sweep = 0; sweep < 10; sweep++) {
+      timers.advance(3_000);
+      await settle();
+    }
+    expect((await other.get(id)).status.state).toBe("submitted");
+    expect(at.runtime.stats().runningTasks).toBe(1);
+  });
+
+  test("a task that lost its holder fails with lost_place; the zombie is refused and its caller still answered", async () => {
+    const { timers, work, first, second } = frozen(false);
+    const answer = first.task("x");
+    await settle();
+    timers.advance(12_000);
+    await settle();
+    work.open();
+    const task = await answer;
+    expect(task.status).toMatchObject({ state: "failed", error: { code: "lost_place" } });
+    await settle();
+    expect(await second.get(task.id)).toEqual(task);
+    expect(first.runtime.stats()).toMatchObject({ runningTasks: 0, abandonedRuns: 0 });
+  });
+
+  test("a restartable agent is started again; what it said first is written over", async () => {
+    const { timers, work, first, second } = frozen(true);
+    const answer = first.task("x");
+    await settle();
+    timers.advance(12_000);
+    await settle();
+    work.open();
+    const task = await answer;
+    expect(task).toMatchObject({ status: { state: "completed" }, artifacts: [{ id: "result", parts: [{ text: "run 2" }, { text: "end" }] }] });
+    expect(await second.get(task.id)).toEqual(task);
+  });
+
+  test("a cancel that its holder never heard closes the task when it is taken over", async () => {
+    const { timers, first, second } = frozen(true);
+    const { id } = await first.task("x", { delivery: "accepted" });
+    await settle();
+    await first.store.requestCancel(id, "self:self");
+    timers.advance(12_000);
+    await settle();
+    expect((await second.get(id)).status.state).toBe("canceled");
+  });
+});
+
+describe("a store that fails", () => {
+  test("fails the send, not the process, and gives the place back", async () => {
+    const at = new TestRuntime({ echo: () => "x" });
+    at.store.create = () => Promise.reject(new Error("disk"));
+    await expect(at.task("x")).rejects.toThrow("disk");
+    expect(at.runtime.stats().runningTasks).toBe(0);
+  });
+
+  test("stops the run whose entries it does not take", async () => {
+    const at = new TestRuntime({ echo: () => "x" });
+    const { append } = at.store;
+    at.store.append = () => Promise.reject(new Error("disk"));
+    const { id } = await at.task("x", { delivery: "accepted" });
+    await settle();
+    expect(at.runtime.stats().runningTasks).toBe(0);
+    at.store.append = append;
+    at.timers.advance(12_000);
+    await settle();
+    expect((await at.get(id)).status).toMatchObject({ state: "failed", error: { code: "lost_place" } });
+  });
+});

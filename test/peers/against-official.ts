@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  AgentError,
+  answerOf,
+  connect,
+  type ErrorCode,
+  type Event,
+  type EventOf,
+  type Part,
+  type RemoteAgent,
+  type Task,
+  textOf,
+  Verdicts,
+} from "../../src/index.js";
+import type { OfficialServer } from "./official.js";
+
+/** One way into an official server, and where its answers differ from those of the others. */
+export interface Way {
+  readonly pin: string;
+  /** What the server says to a send on a finished task. */
+  readonly closed: ErrorCode;
+  /** What it says to a request for the extended card it does not have. */
+  readonly extended: ErrorCode;
+  /** The version has no list of tasks here, or the server has none. */
+  readonly unlisted?: ErrorCode;
+  /** What comes before the chunks of a stream; `submitted` on its own unless told. */
+  readonly opening?: readonly string[];
+  /** What its wire keeps of a labelled part. */
+  readonly echoed: readonly Part[];
+}
+
+export interface Official {
+  readonly name: string;
+  start(): Promise<OfficialServer>;
+  readonly ways: readonly Way[];
+}
+
+/** Every kind of part, and everything a label can hold. */
+export const PARTS: readonly Part[] = [
+  { kind: "text", text: "conform: echo" },
+  { kind: "raw", bytes: new Uint8Array([0, 1, 254, 255]), mediaType: "application/octet-stream", name: "four.bin" },
+  { kind: "url", url: "https://files.example/a.txt", mediaType: "text/plain", name: "a.txt" },
+  { kind: "data", data: { deep: [1, { ok: true, nothing: null }] } },
+];
+
+/** Our client half against an official server: everything it can do, by every way in. */
+export function describeOfficial({ name, start, ways }: Official): void {
+  describe.each(ways)(`our client by $pin against ${name}`, (way) => {
+    let server: OfficialServer;
+    let remote: RemoteAgent;
+    beforeAll(async () => {
+      server = await start();
+      remote = await connect(server.url, { pin: way.pin, verdicts: new Verdicts() });
+    });
+    afterAll(async () => {
+      await remote?.close();
+      await server?.close();
+    });
+
+    test("finds it by its card and proves it by a probe", async () => {
+      expect(`${remote.protocol}@${remote.version}/${remote.binding}`).toBe(way.pin);
+      expect(remote.proved).toBe(true);
+      expect(remote.evidence[0]).toBe(`agent card at ${server.url}/.well-known/agent-card.json (official)`);
+      expect(remote.evidence.some((line) => line.endsWith("was answered in that grammar"))).toBe(true);
+      expect(remote.card.skills.map(({ id }) => id)).toEqual(["conform"]);
+      expect(await remote.health()).toBe(true);
+    });
+
+    test("one question, one message", async () => {
+      const event = await remote.send("hello");
+      expect(event.kind).toBe("message");
+      expect(await remote.ask("hello")).toBe("you said: hello");
+      expect(await remote.ask("Grüße, 世界 🌍")).toBe("you said: Grüße, 世界 🌍");
+    });
+
+    test("a task with an artifact, read again by its id", async () => {
+      const task = taskOf(await remote.send("conform: task"));
+      expect(summary(task)).toEqual({ state: "completed", artifacts: { result: "done" } });
+      expect(summary(await remote.getTask(task.id))).toEqual({ state: "completed", artifacts: { result: "done" } });
+      expect((await remote.getTask(task.id)).contextId).toBe(task.contextId);
+    });
+
+    test("a stream brings every event in order and ends with the task", async () => {
+      const events = await collect(remote.stream("conform: stream 3"));
+      const opening = way.opening ?? ["task submitted", "status working"];
+      expect(events.map(line)).toEqual([
+        ...opening,
+        "artifact stream: chunk 1 ",
+        "artifact stream+ chunk 2 ",
+        "artifact stream+ chunk 3 !",
+        "status completed",
+      ]);
+    });
+
+    test("a streamed message is one event", async () => {
+      const events = await collect(remote.stream("hello"));
+      expect(events.map(line)).toEqual(["message you said: hello"]);
+    });
+
+    test("a question, its answer, and the end of the task", async () => {
+      const asked = taskOf(await remote.send("conform: ask"));
+      expect(asked.status.state).toBe("input-required");
+      expect(textOf(asked.status.message?.content ?? [])).toBe("what is the answer?");
+      const answered = taskOf(await remote.send("42", { task: asked.id, session: asked.contextId }));
+      expect(answered.id).toBe(asked.id);
+      expect(summary(answered)).toEqual({ state: "completed", artifacts: { result: "the answer was: 42" } });
+    });
+
+    test("a running task is watched by a second reader and cancelled", async () => {
+      const first = remote.stream("conform: wait")[Symbol.asyncIterator]();
+      const taskId = taskOf((await first.next()).value).id;
+      const second = remote.subscribe(taskId)[Symbol.asyncIterator]();
+      const snapshot = taskOf((await second.next()).value);
+      expect(snapshot.id).toBe(taskId);
+      const rest = Promise.all([drain(first), drain(second)]);
+      const cancelled = await remote.cancelTask(taskId);
+      expect(cancelled.id).toBe(taskId);
+      expect(cancelled.status.state).toBe("canceled");
+      for (const lines of await rest) expect(lines.at(-1)).toBe("status canceled");
+      expect((await remote.getTask(taskId)).status.state).toBe("canceled");
+    });
+
+    test("files and data cross in both directions", async () => {
+      const task = taskOf(await remote.send(PARTS));
+      expect(answerOf(task).map(bare)).toEqual(way.echoed);
+    });
+
+    test("a task that failed or was rejected says why", async () => {
+      const failed = taskOf(await remote.send("conform: fail"));
+      expect([failed.status.state, textOf(failed.status.message?.content ?? [])]).toEqual(["failed", "as commanded"]);
+      await expect(remote.ask("conform: reject")).rejects.toMatchObject({ code: "forbidden" });
+    });
+
+    test("tasks are listed, or it is said that this cannot be", async () => {
+      const { contextId } = taskOf(await remote.send("conform: task"));
+      const listed = await remote.listTasks({ contextId, pageSize: 10 }).then(
+        ({ tasks, totalSize }) => ({ tasks: tasks.map(({ status }) => status.state), totalSize }),
+        codeOf,
+      );
+      expect(listed).toEqual(way.unlisted ?? { tasks: ["completed"], totalSize: 1 });
+    });
+
+    test("every refusal arrives as our own error code", async () => {
+      const { id, contextId } = taskOf(await remote.send("conform: task"));
+      const refused = {
+        "get of an unknown task": await remote.getTask("nobody-knows-it").catch(codeOf),
+        "cancel of an unknown task": await remote.cancelTask("nobody-knows-it").catch(codeOf),
+        "subscribe to an unknown task": await collect(remote.subscribe("nobody-knows-it")).catch(codeOf),
+        "a message for an unknown task": await remote.send("more", { task: "nobody-knows-it" }).catch(codeOf),
+        "cancel of a finished task": await remote.cancelTask(id).catch(codeOf),
+        "a message for a finished task": await remote.send("more", { task: id, session: contextId }).catch(codeOf),
+        "the extended card": await remote.extendedCard().catch(codeOf),
+      };
+      expect(refused).toEqual({
+        "get of an unknown task": "task_not_found",
+        "cancel of an unknown task": "task_not_found",
+        "subscribe to an unknown task": "task_not_found",
+        "a message for an unknown task": "task_not_found",
+        "cancel of a finished task": "not_cancelable",
+        "a message for a finished task": way.closed,
+        "the extended card": way.extended,
+      });
+      expect(await remote.ask("hello")).toBe("you said: hello");
+    });
+  });
+}
+
+export function codeOf(thrown: unknown): ErrorCode {
+  if (thrown instanceof AgentError) return thrown.code;
+  throw thrown;
+}
+
+export async function collect<T>(events: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+async function drain(events: AsyncIterator<Event>): Promise<string[]> {
+  const lines: string[] = [];
+  for (let step = await events.next(); step.done !== true; step = await events.next()) lines.push(line(step.value));
+  return lines;
+}
+
+function taskOf(event: EventOf<"send"> | EventOf<"task.subscribe"> | void): Task {
+  if (event?.kind !== "task") throw new Error(`a task was expected, not ${event?.kind ?? "the end"}`);
+  return event.task;
+}
+
+/** One event in one line: what it is, and what of it a reader would notice. */
+export function line(event: Event): string {
+  switch (event.kind) {
+    case "message":
+      return `message ${textOf(event.message.content)}`;
+    case "task":
+      return `task ${event.task.status.state}`;
+    case "status":
+      return `status ${event.status.state}`;
+    case "artifact":
+      return `artifact ${event.artifact.id}${event.append ? "+" : ":"} ${textOf(event.artifact.parts)}${event.last ? "!" : ""}`;
+    default:
+      return event.kind;
+  }
+}
+
+function summary({ status, artifacts }: Task): { readonly state: string; readonly artifacts: Record<string, string> } {
+  return { state: status.state, artifacts: Object.fromEntries(artifacts.map(({ id, parts }) => [id, textOf(parts)])) };
+}
+
+/** A part without the members that are absent, for comparison with a literal. */
+function bare(part: Part): Part {
+  const { mediaType, name, metadata, ...content } = part;
+  return {
+    ...content,
+    ...(mediaType === undefined ? {} : { mediaType }),
+    ...(name === undefined ? {} : { name }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}

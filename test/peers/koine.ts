@@ -1,0 +1,32 @@
+import { conformanceAgent, conformanceSkill } from "../../conformance/agent.js";
+import { agent, bearerTokens, type Server, type ServeOptions, serve } from "../../src/index.js";
+
+export const ALICE = "alice-token-0123456789";
+export const BOB = "bob-token-0123456789";
+
+/** Our own server with an agent behind it that does what a test commands. */
+export function startKoine(options: ServeOptions = {}): Promise<Server> {
+  const conform = agent({
+    name: "conform",
+    description: "does what a test commands",
+    handle: conformanceAgent,
+    skills: [conformanceSkill],
+  });
+  return serve(conform, options);
+}
+
+/** The same for two named callers, with an extended card for the first. */
+export function startGuardedKoine(options: ServeOptions = {}): Promise<Server> {
+  const conform = agent({
+    name: "conform",
+    description: "does what a test commands",
+    handle: conformanceAgent,
+    skills: [conformanceSkill],
+    extendedCard: ({ id }) => (id === "alice" ? { description: "told to friends" } : undefined),
+  });
+  const tokens = new Map([
+    ["alice", ALICE],
+    ["bob", BOB],
+  ]);
+  return serve(conform, { ...options, admission: bearerTokens(tokens) });
+}
