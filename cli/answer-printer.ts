@@ -1,7 +1,7 @@
 import { answerOf, type Event, type EventOf, type Part, type Status, type Task, textOf } from "../src/index.js";
 import { eventJson } from "./event-json.js";
 import type { Output } from "./output.js";
-import { oneLine, printable } from "./printable.js";
+import { oneLine, printable, shellWord } from "./printable.js";
 import type { ProgressLine } from "./progress.js";
 import { savePart } from "./save-parts.js";
 
@@ -20,6 +20,8 @@ export class AnswerPrinter {
   readonly #options: PrinterOptions;
   #lineOpen = false;
   #artifactId: string | undefined;
+  /** How many parts of each artifact are out: a peer may tell the whole task again at its end. */
+  readonly #shown = new Map<string, number>();
 
   constructor(options: PrinterOptions) {
     this.#options = options;
@@ -50,12 +52,12 @@ export class AnswerPrinter {
         return this.#finish(event.message.content);
       case "task":
         progress.show(event.task.status.state, textOf(event.task.status.message?.content ?? []));
-        for (const artifact of event.task.artifacts) await this.#chunk(artifact.id, artifact.parts);
+        await this.#artifacts(event.task);
         return this.#status(event.task.id, event.task.status);
       case "status":
         return this.#status(event.taskId, event.status);
       case "artifact":
-        return this.#chunk(event.artifact.id, event.artifact.parts);
+        return this.#chunk(event.artifact.id, event.artifact.parts, event.append);
       default:
         return event satisfies never;
     }
@@ -69,16 +71,20 @@ export class AnswerPrinter {
   }
 
   async #task(task: Task): Promise<void> {
-    for (const artifact of task.artifacts) await this.#chunk(artifact.id, artifact.parts);
-    await this.end();
+    await this.#artifacts(task);
     const { state } = task.status;
     if (state !== "completed") return this.#status(task.id, task.status);
     // The reason of a failure is talk: only of a completed task are the last words the answer.
     if (task.artifacts.length === 0) await this.#finish(answerOf(task));
+    else await this.#status(task.id, task.status);
+  }
+
+  async #artifacts({ artifacts }: Task): Promise<void> {
+    for (const { id, parts } of artifacts) await this.#chunk(id, parts.slice(this.#shown.get(id) ?? 0), true);
   }
 
   async #status(taskId: string, status: Status): Promise<void> {
-    const { output, progress, url } = this.#options;
+    const { output, progress } = this.#options;
     const { colors } = output;
     const text = textOf(status.message?.content ?? []);
     progress.show(status.state, text);
@@ -91,28 +97,38 @@ export class AnswerPrinter {
         return;
       case "completed":
         await this.end();
-        // A task without artifacts answers by its last words.
-        if (this.#artifactId === undefined && status.message !== undefined) await this.#finish(status.message.content);
+        // A task without artifacts answers by its last words; beside artifacts they are talk.
+        if (this.#artifactId === undefined) await this.#finish(status.message?.content ?? []);
+        else if (text !== "") output.say(`completed: ${oneLine(text, 500)}`);
         return;
       case "input-required":
       case "auth-required":
         await this.end();
         await this.#finish(status.message?.content ?? []);
-        output.say(
-          status.state === "input-required"
-            ? `The agent asks. Answer with: ${colors.bold(`koine send ${url} --task ${printable(taskId)} "…"`)}`
-            : `The agent needs an authorization (task ${printable(taskId)}). When it has it: ${colors.bold(`koine send ${url} --task ${printable(taskId)} "…"`)}`,
-        );
+        this.#sayHowToAnswer(taskId, status.state);
         return;
       case "failed":
       case "canceled":
       case "rejected":
         await this.end();
-        output.say(colors.red(`The task was ${status.state}${reason(status, text)}`) + colors.dim(` (${printable(taskId)})`));
+        output.say(
+          colors.red(`The task ${status.state === "failed" ? "" : "was "}${status.state}${reason(status, text)}`) +
+            colors.dim(` (${printable(taskId)})`),
+        );
         return;
       default:
         status satisfies never;
     }
+  }
+
+  #sayHowToAnswer(taskId: string, state: "input-required" | "auth-required"): void {
+    const { output, url } = this.#options;
+    const command = output.colors.bold(`koine send ${shellWord(url)} --task ${shellWord(taskId)} "…"`);
+    output.say(
+      state === "input-required"
+        ? `The agent asks. Answer with: ${command}`
+        : `The agent needs an authorization. When it has it: ${command}`,
+    );
   }
 
   /** A whole piece of content, on lines of its own. */
@@ -124,10 +140,12 @@ export class AnswerPrinter {
     }
   }
 
-  /** A piece of an artifact, as it comes: text runs on until another artifact begins. */
-  async #chunk(artifactId: string, parts: readonly Part[]): Promise<void> {
-    if (this.#artifactId !== undefined && this.#artifactId !== artifactId) await this.end();
-    this.#artifactId = artifactId;
+  /** A piece of an artifact, as it comes: text runs on until another artifact begins, or the same one anew. */
+  async #chunk(id: string, parts: readonly Part[], append: boolean): Promise<void> {
+    const before = append ? (this.#shown.get(id) ?? 0) : 0;
+    if (this.#artifactId !== id || (this.#shown.has(id) && !append)) await this.end();
+    this.#artifactId = id;
+    this.#shown.set(id, before + parts.length);
     for (const part of parts) await this.#part(part);
   }
 
@@ -173,7 +191,7 @@ function describeRaw({ name, mediaType, bytes }: Extract<Part, { readonly kind: 
     .join(", ");
 }
 
-export function formatBytes(bytes: number): string {
+function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import type { Card, Json, RemoteAgent } from "../src/index.js";
-import type { Output } from "./output.js";
 import { addPeerOptions, type PeerOptions, visit } from "./peer.js";
 import { oneLine, printable } from "./printable.js";
 
@@ -26,7 +25,7 @@ export function addCard(program: Command): void {
       await visit(url, { ...options, verbose: false }, async ({ peer, interrupt, output }) => {
         const shown = options.extended === true ? await interrupt.race(peer.extendedCard()) : peer.card;
         if (output.format === "json") await output.document(cardJson(peer, shown));
-        else await output.text(describeCard(peer, shown, output));
+        else await output.text(describeCard(peer, shown));
       });
     });
 }
@@ -58,9 +57,8 @@ function neutralCard({ original: _bytes, ...card }: Card): Json {
   return JSON.parse(JSON.stringify(card)) as Json; // plain data, so its JSON is JSON
 }
 
-function describeCard(peer: RemoteAgent, card: Card, { colors }: Output): string {
-  const { bold, dim } = colors;
-  const lines = [`${bold(printable(card.name))} ${dim(printable(card.version))}`, printable(card.description), ""];
+function describeCard(peer: RemoteAgent, card: Card): string {
+  const lines = [`${line(card.name)} ${line(card.version)}`, printable(card.description), ""];
   if (card.provider !== undefined) lines.push(`provider    ${line(card.provider.organization)} ${line(card.provider.url)}`);
   lines.push(
     `speaks      ${peer.protocol}@${peer.version} ${peer.binding}${peer.proved ? ", proved by a live answer" : ", not proved"}`,

@@ -64,12 +64,12 @@ function members(event: Event): JsonObject {
 }
 
 /** The parts of one artifact are pieces of one text; artifacts are texts of their own. */
-export function textOfTask(task: Task): string {
+function textOfTask(task: Task): string {
   if (task.artifacts.length === 0) return textOf(answerOf(task));
   return task.artifacts.map(({ parts }) => parts.map((part) => (part.kind === "text" ? part.text : "")).join("")).join("\n");
 }
 
-export function taskJson(task: Task): JsonObject {
+function taskJson(task: Task): JsonObject {
   return withoutUndefined({
     id: task.id,
     session_id: task.contextId,

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { type Agent, type AgentFunction, agent } from "../src/index.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 
-const EXTENSIONS: ReadonlySet<string> = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"]);
+const EXTENSIONS: ReadonlySet<string> = new Set([".js", ".mjs", ".cjs", ".ts", ".mts"]);
 const SHAPE = "It needs a default export made by agent({ … }), or `export function handle(message, task) { … }`.";
 
 /** The agents of a module: its default export or `agent`, made by `agent()`; or a function, then named after the file. */

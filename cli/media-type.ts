@@ -28,7 +28,7 @@ const BY_EXTENSION: { readonly [extension: string]: string } = {
   ".zip": "application/zip",
 };
 
-export const BYTES = "application/octet-stream";
+const BYTES = "application/octet-stream";
 
 /** The media type a file's name suggests. */
 export function mediaTypeOf(path: string): string {

@@ -6,7 +6,7 @@ import { CliError, EXIT, usageError } from "./exit.js";
 import { mediaTypeOf } from "./media-type.js";
 
 /** What one command may attach, files and stdin together. A larger thing is better sent as a URL. */
-export const ATTACHED_BYTES = 64 * 1024 * 1024;
+const ATTACHED_BYTES = 64 * 1024 * 1024;
 
 export interface ContentOptions {
   readonly file?: readonly string[];
@@ -20,8 +20,9 @@ export async function readContent(text: string | undefined, options: ContentOpti
   const { file = [], data } = options;
   const parts: Part[] = [];
   const hasOther = file.length > 0 || data !== undefined;
-  if (text === "-" || (text === undefined && stdin.isTTY !== true && !hasOther)) parts.push(textPart(await readText(stdin)));
-  else if (text !== undefined) parts.push(textPart(text));
+  const fromStdin = text === "-" || (text === undefined && stdin.isTTY !== true && !hasOther);
+  const said = fromStdin ? await readText(stdin) : text;
+  if (said !== undefined && said !== "") parts.push(textPart(said));
   else if (!hasOther) throw usageError("there is nothing to send", 'Give a text: koine send <url> "hello", or pipe one in.');
   let left = ATTACHED_BYTES;
   for (const path of file) {

@@ -88,7 +88,7 @@ export function checkedAddress(url: string): string {
   return url;
 }
 
-export function sayEvidence(peer: RemoteAgent, output: Output): void {
+function sayEvidence(peer: RemoteAgent, output: Output): void {
   const { colors } = output;
   const proof = peer.proved ? "proved by a live answer" : "not proved yet";
   output.say(colors.dim(`${peer.protocol}@${peer.version} ${peer.binding}, ${proof}`));

@@ -12,3 +12,9 @@ export function oneLine(text: string, width: number): string {
   const line = printable(text).replace(/\s+/g, " ").trim();
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
 }
+
+/** A word of a command line to copy: what a peer chose, such as an id, must not become a command of its own. */
+export function shellWord(text: string): string {
+  const word = printable(text).replaceAll("\n", " ");
+  return /^[\w.:@%+,/=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -23,9 +23,21 @@ Examples:
   koine conform http://127.0.0.1:8080          does it keep to its protocol
 ${ABOUT}`;
 
+/** A command whose options are read from the environment too. Commander listens for that only at the moment of adding. */
+class SpokenCommand extends Command {
+  override createCommand(name?: string): Command {
+    return new SpokenCommand(name);
+  }
+
+  override addOption(option: Option): this {
+    readFromEnvironment(option, process.env);
+    return super.addOption(option);
+  }
+}
+
 /** The whole command line. */
-export function createProgram(version: string, env: NodeJS.ProcessEnv = process.env): Command {
-  const program = new Command("koine")
+export function createProgram(version: string): Command {
+  const program = new SpokenCommand("koine")
     .description("One layer between an agent and every agent protocol.")
     .version(version, "-V, --version", "print the version")
     .addHelpText("after", EXAMPLES);
@@ -34,7 +46,7 @@ export function createProgram(version: string, env: NodeJS.ProcessEnv = process.
   addCard(program);
   addTask(program);
   addConform(program);
-  for (const command of everyCommand(program)) applyManners(command, env);
+  for (const command of everyCommand(program)) applyManners(command);
   return program;
 }
 
@@ -42,7 +54,7 @@ function everyCommand(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(everyCommand)];
 }
 
-function applyManners(command: Command, env: NodeJS.ProcessEnv): void {
+function applyManners(command: Command): void {
   command
     .showSuggestionAfterError()
     .configureOutput({ outputError: () => undefined })
@@ -51,7 +63,6 @@ function applyManners(command: Command, env: NodeJS.ProcessEnv): void {
       throw asOurs(error, command);
     });
   if (command.parent !== null) command.addHelpText("after", "\n`koine --help` tells about output, environment and exit codes.");
-  for (const option of command.options) readFromEnvironment(option, env);
 }
 
 /** A switch is off by 0, false, no, or nothing at all. */

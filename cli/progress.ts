@@ -35,8 +35,8 @@ export function startProgress({ stream, now = () => performance.now(), every = r
     if (elapsedMs < QUIET_MS) return;
     const spinner = FRAMES[frame++ % FRAMES.length];
     const line = `${spinner} ${state} ${formatElapsed(elapsedMs)}${text === "" ? "" : ` · ${text}`}`;
-    // One column is left free: a full line would wrap, and a wrapped line cannot be erased.
-    stream.write(`${ERASE}${oneLine(line, (stream.columns ?? DEFAULT_COLUMNS) - 1)}`);
+    // One column is left free: a full line would wrap, and a wrapped line cannot be erased. Some terminals claim to have none.
+    stream.write(`${ERASE}${oneLine(line, (stream.columns || DEFAULT_COLUMNS) - 1)}`);
     drawn = true;
   });
 

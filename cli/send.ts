@@ -1,9 +1,10 @@
 import type { Command } from "commander";
-import type { EventOf, SendOptions } from "../src/index.js";
+import { AgentError, type EventOf, type SendOptions } from "../src/index.js";
 import { AnswerPrinter } from "./answer-printer.js";
 import { type ContentOptions, readContent } from "./message-content.js";
 import { collect, collectPairs, parseJson, parseSeconds } from "./option-values.js";
 import { addPeerOptions, checkedAddress, type PeerOptions, type Visit, visit } from "./peer.js";
+import { shellWord } from "./printable.js";
 import { type ProgressLine, startProgress } from "./progress.js";
 import { foldAnswer, Place } from "./watch.js";
 
@@ -94,7 +95,10 @@ async function answer({ peer, output }: Visit, content: Content, options: SendOp
     if (event.kind === "status") progress.show(event.status.state, textOfStatus(event));
     else if (event.kind === "task") progress.show(event.task.status.state, "");
   });
-  return whole ?? peer.send(content, options);
+  // Never sent a second time: the agent may be at work.
+  if (whole === undefined)
+    throw new AgentError("interrupted", "the agent closed the stream without an answer", { sent: "maybe" });
+  return whole;
 }
 
 function textOfStatus({ status }: Extract<EventOf<"send">, { readonly kind: "status" }>): string {
@@ -110,16 +114,15 @@ async function printStarted(event: EventOf<"send">, { output }: Visit, printer: 
 /** A wait that ended early leaves work behind; say how to find it again. */
 function sayHowToGoOn(url: string, place: Place, options: SendCommandOptions, { output }: Visit): void {
   if (place.closed || output.format === "json") return;
-  const { bold } = output.colors;
+  const say = (what: string, command: string): void => output.say(`${what}: ${output.colors.bold(`koine task ${command}`)}`);
+  const at = shellWord(url);
   if (place.taskId !== undefined) {
-    const after = place.cursor === undefined ? "" : ` --after ${place.cursor}`;
-    output.say(`The task goes on. Follow it with: ${bold(`koine task subscribe ${url} ${place.taskId}${after}`)}`);
-    output.say(`Stop it with: ${bold(`koine task cancel ${url} ${place.taskId}`)}`);
-    return;
-  }
-  if (options.key !== undefined) output.say(`Find what it started with: ${bold(`koine task list ${url} --key ${options.key}`)}`);
-  else if (options.session !== undefined)
-    output.say(`Find what it started with: ${bold(`koine task list ${url} --session ${options.session}`)}`);
+    const id = shellWord(place.taskId);
+    const after = place.cursor === undefined ? "" : ` --after ${shellWord(place.cursor)}`;
+    say("The task goes on. Follow it with", `subscribe ${at} ${id}${after}`);
+    say("Stop it with", `cancel ${at} ${id}`);
+  } else if (options.key !== undefined) say("Find what it started with", `list ${at} --key ${shellWord(options.key)}`);
+  else if (options.session !== undefined) say("Find what it started with", `list ${at} --session ${shellWord(options.session)}`);
 }
 
 function sendOptionsOf(options: SendCommandOptions, signal: AbortSignal): SendOptions {

@@ -130,6 +130,8 @@ async function start(agents: readonly Agent[], options: ServeOptions, { host, po
         `not listening on ${host} without authentication: everybody who reaches this address could use the agent`,
         "Give --token-file FILE (or KOINE_TOKENS), or say --open-to-everybody, or leave --host away.",
       );
+    // Whatever is wrong in the form of something was given on the command line.
+    if (thrown instanceof AgentError && thrown.code === "invalid_message") throw usageError(thrown.message);
     const code = codeOf(thrown);
     if (code === "EADDRINUSE")
       throw new CliError(EXIT.failure, `port ${port} of ${host} is in use`, {

@@ -1,11 +1,11 @@
 import { type Command, Option } from "commander";
-import type { EventOf, State, Task } from "../src/index.js";
+import { type EventOf, type State, type Task, textOf } from "../src/index.js";
 import { AnswerPrinter } from "./answer-printer.js";
-import { eventJson, textOfTask } from "./event-json.js";
+import { eventJson } from "./event-json.js";
 import { parseCount, parseMoment } from "./option-values.js";
 import type { Output } from "./output.js";
 import { addPeerOptions, type PeerOptions, type Visit, visit } from "./peer.js";
-import { oneLine } from "./printable.js";
+import { oneLine, shellWord } from "./printable.js";
 import { startProgress } from "./progress.js";
 import { Place } from "./watch.js";
 
@@ -127,7 +127,9 @@ async function subscribe(url: string, id: string, options: SubscribeOptions): Pr
     } catch (thrown) {
       await printer.end();
       if (place.cursor !== undefined && output.format === "text")
-        output.say(`Go on from here with: koine task subscribe ${url} ${id} --after ${place.cursor}`);
+        output.say(
+          `Go on from here with: koine task subscribe ${shellWord(url)} ${shellWord(id)} --after ${shellWord(place.cursor)}`,
+        );
       throw thrown;
     } finally {
       await printer.end();
@@ -145,10 +147,11 @@ async function listTasks(url: string, options: ListOptions): Promise<void> {
       if (event.nextPageToken === "" || event.nextPageToken === pageToken) return;
       pageToken = event.nextPageToken;
       if (options.all !== true) {
-        if (output.format === "text") output.say(`There are more: --page-token ${pageToken}, or --all`);
+        if (output.format === "text") output.say(`There are more: --page-token ${shellWord(pageToken)}, or --all`);
         return;
       }
     }
+    output.say(`Stopped after ${MAX_PAGES} pages: --page-token ${shellWord(pageToken ?? "")} goes on.`);
   });
 }
 
@@ -159,9 +162,9 @@ function queryOf({ session, key, state, since, pageSize }: ListOptions) {
 async function printPage(event: EventOf<"task.list">, many: boolean, output: Output): Promise<void> {
   if (output.format === "json") return many ? output.line(eventJson(event)) : output.document(eventJson(event));
   for (const task of event.tasks) {
-    const text = oneLine(textOfTask(task), 80);
+    const asked = oneLine(textOf(task.history.find(({ role }) => role === "user")?.content ?? []), 80);
     await output.text(
-      `${oneLine(task.id, 200)}\t${task.status.state}\t${timeOf(task)}\t${oneLine(task.contextId, 200)}\t${text}\n`,
+      `${oneLine(task.id, 200)}\t${task.status.state}\t${timeOf(task)}\t${oneLine(task.contextId, 200)}\t${asked}\n`,
     );
   }
 }

@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { type Admission, bearerTokens, openAdmission, parseTokens } from "../src/index.js";
+import { type Admission, AgentError, bearerTokens, openAdmission, parseTokens } from "../src/index.js";
 import { usageError } from "./exit.js";
 
 /** Who may call, in the words of the start-up text. */
@@ -16,9 +16,21 @@ export async function readDoor(tokenFile: string | undefined, env: NodeJS.Proces
   const text = tokenFile === undefined ? env["KOINE_TOKENS"] : await readTokenFile(tokenFile);
   if (text === undefined || (tokenFile === undefined && text.trim() === ""))
     return { admission: openAdmission(), words: "everybody who reaches this address", warning: undefined };
-  const tokens = parseTokens(text);
+  const tokens = readTokens(text, tokenFile ?? "KOINE_TOKENS");
   const warning = tokenFile === undefined ? undefined : await warningFor(tokenFile);
   return { admission: bearerTokens(tokens), words: `holders of a token: ${[...tokens.keys()].join(", ")}`, warning };
+}
+
+/** The errors of `parseTokens` name entries by number and show none of them. */
+function readTokens(text: string, source: string): ReadonlyMap<string, string> {
+  try {
+    return parseTokens(text);
+  } catch (thrown) {
+    throw usageError(
+      `${source}: ${AgentError.from(thrown).message}`,
+      "It has one name=token per line; a token has 16 characters or more.",
+    );
+  }
 }
 
 async function readTokenFile(path: string): Promise<string> {

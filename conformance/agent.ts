@@ -1,8 +1,6 @@
 import type { Skill } from "../src/envelope/index.js";
+import { CONFORMANCE_TAG } from "../src/protocols/requirement.js";
 import type { AgentFunction, IncomingMessage, Progress, Result, TaskContext } from "../src/tasks/agent-function.js";
-
-/** The tag by which requirements know that an agent understands the commands below. */
-export const CONFORMANCE_TAG = "koine-conformance";
 
 /** For the card of an agent that runs `conformanceAgent`. */
 export const conformanceSkill: Skill = {

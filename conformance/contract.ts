@@ -138,7 +138,7 @@ export const contractRequirements: readonly ContractRequirement[] = [
       }
     }
   }),
-  contract("parts:kept", "Parts of every kind the protocol can carry arrive with their content.", async (protocol) => {
+  contract("parts:kept", "Parts of every kind arrive with their content, or their loss is said.", async (protocol) => {
     for (const { handler, heard, label } of plugAll(protocol, answering)) {
       const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
       const content = [
@@ -147,12 +147,14 @@ export const contractRequirements: readonly ContractRequirement[] = [
         { kind: "url", url: "https://files.example/x" },
         ...(protocol.traits.binary ? [{ kind: "raw", bytes } as const] : []),
       ] as const;
+      const lost: Loss[] = [];
       await outcomeOf(() =>
-        handler({ kind: "send", envelope: message(content, "user"), delivery: "answer", task: "auto" }, startCall()),
+        handler({ kind: "send", envelope: message(content, "user"), delivery: "answer", task: "auto" }, callWith(lost)),
       );
       const last = heard.at(-1);
       const kinds = last?.kind === "send" ? last.envelope.content.map(contentOf) : [];
-      demand(kinds.join() === content.map(contentOf).join(), `${label}: arrived as ${kinds.join()}`);
+      const kept = content.filter((_part, index) => !lost.some(({ path }) => path === `message.parts[${index}]`));
+      demand(kinds.join() === kept.map(contentOf).join(), `${label}: arrived as ${kinds.join()}`);
     }
   }),
   contract("stream:order", "The events of a stream arrive all, in order, and the stream ends.", async (protocol) => {

@@ -1,7 +1,19 @@
 /** Conformance as data: requirements that run against any URL, and the agent, servers and tables they need. */
-export { CONFORMANCE_TAG, conformanceAgent, conformanceSkill } from "./agent.js";
+export { conformanceAgent, conformanceSkill } from "./agent.js";
+export {
+  type ClientCheckOptions,
+  type ClientVerdict,
+  checkClient,
+  checkFault,
+  type Expectation,
+  expectations,
+} from "./client-faults.js";
+export { contractRequirements } from "./contract.js";
+export type { ContractRequirement } from "./contract-requirement.js";
+export { faults } from "./faults.js";
 export { type Cell, formatDetails, formatGrid, formatGridMarkdown, type Grid, toGrid } from "./grid.js";
 export { httpExchange } from "./http-exchange.js";
 export { a2aJs0314Gaps } from "./known-gaps/a2a-js-0.3.14.js";
 export { a2aJs130Gaps } from "./known-gaps/a2a-js-1.3.0.js";
+export { type Fault, type MisbehavingServer, startMisbehaving } from "./misbehaving-server.js";
 export { type KnownGaps, type Outcome, type Report, type RunOptions, runConformance, type Verdict } from "./run.js";

@@ -3,6 +3,7 @@ export {
   type AddressBook,
   type Agent,
   type AgentOptions,
+  type ArtifactOptions,
   agent,
   type ConnectOptions,
   type Credentials,
@@ -23,6 +24,7 @@ export {
   textOfAnswer,
   Verdicts,
 } from "./agent/index.js";
+export { type ArtifactStore, createMemoryArtifacts, openDiskArtifacts } from "./artifacts/index.js";
 export {
   AgentError,
   type Artifact,

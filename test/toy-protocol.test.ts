@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { contractRequirements } from "../conformance/contract.js";
+import { contractRequirements } from "../conformance/index.js";
 import { systemIds } from "../src/agent/ids.js";
 import { agent, connect, memoryLink, protocols, relay, type Server, serve, startCall, Verdicts } from "../src/index.js";
 import { toy } from "./toy/index.js";

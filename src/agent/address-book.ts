@@ -5,6 +5,7 @@ import { type ConnectOptions, connect, type RemoteAgent } from "./connect.js";
 import type { Credentials } from "./credentials.js";
 import type { EdgeOptions } from "./edge.js";
 import { systemIds } from "./ids.js";
+import type { LargeParts } from "./large-parts.js";
 import { type SendOptions, type Speaker, speaker } from "./remote-agent.js";
 
 /** Where a peer is, how it is spoken to, and what is shown to it. */
@@ -27,7 +28,7 @@ export interface AddressBook {
   /** Takes an edge out of the book and closes it. */
   removePeer(id: string): Promise<void>;
   /** The served handler takes the place of the private one for messages to itself. */
-  bindSelf(handler: Handler): void;
+  bindSelf(handler: Handler, large?: LargeParts): void;
   closePeers(): Promise<void>;
 }
 
@@ -45,6 +46,7 @@ export function createAddressBook(options: AddressBookOptions): AddressBook {
   const addresses = new Map(Object.entries(options.peers ?? {}).map(([id, address]) => [id, asAddress(address)]));
   const open = new Map<string, Promise<RemoteAgent>>();
   let self: Speaker | undefined;
+  let largeParts: LargeParts | undefined;
 
   /** A message to itself goes through memory, by the same runtime that serves everybody else, and is metered like any edge. */
   function selfSpeaker(handler: Handler): Speaker {
@@ -67,6 +69,11 @@ export function createAddressBook(options: AddressBookOptions): AddressBook {
     }).handler;
   }
 
+  /** What is too large for a message goes by reference, once we are served ourselves and have a store for it. */
+  async function carried(id: string, content: Content): Promise<Content> {
+    return largeParts === undefined || id === name ? content : largeParts.move(content, `edge:${name}:${id}`);
+  }
+
   function connected(id: string): Promise<Speaker> {
     if (id === name) {
       self ??= selfSpeaker(privateRuntime());
@@ -84,10 +91,10 @@ export function createAddressBook(options: AddressBookOptions): AddressBook {
   }
 
   return {
-    send: async (id, content, sendOptions) => (await connected(id)).send(content, sendOptions),
-    ask: async (id, content, sendOptions) => (await connected(id)).ask(content, sendOptions),
+    send: async (id, content, sendOptions) => (await connected(id)).send(await carried(id, content), sendOptions),
+    ask: async (id, content, sendOptions) => (await connected(id)).ask(await carried(id, content), sendOptions),
     async *stream(id, content, sendOptions) {
-      yield* (await connected(id)).stream(content, sendOptions);
+      yield* (await connected(id)).stream(await carried(id, content), sendOptions);
     },
     peer: connected,
     addPeer(id, address) {
@@ -100,8 +107,9 @@ export function createAddressBook(options: AddressBookOptions): AddressBook {
       open.delete(id);
       await (await edge)?.close();
     },
-    bindSelf(handler) {
+    bindSelf(handler, large) {
       self = selfSpeaker(handler);
+      largeParts = large;
     },
     async closePeers() {
       const edges = [...open.values()];

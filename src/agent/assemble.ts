@@ -4,7 +4,7 @@ import { protocols as registered } from "../protocols/all.js";
 import { front, type HouseRoute } from "../protocols/front.js";
 import { createHost } from "../protocols/host.js";
 import type { Ids, Protocol } from "../protocols/protocol.js";
-import { type Admission, describeSecurity, type HostCheck, openAdmission } from "../security/index.js";
+import { type AddressClass, type Admission, describeSecurity, type HostCheck, openAdmission } from "../security/index.js";
 import {
   createMemoryStore,
   createRuntime,
@@ -20,6 +20,7 @@ import { errorResponse } from "../transport/response.js";
 import type { Agent } from "./agent.js";
 import { hostHandler } from "./host-handler.js";
 import { systemIds } from "./ids.js";
+import { type ArtifactOptions, createLargeParts, followLinks, speakingByReference } from "./large-parts.js";
 
 /** What is the same whether we listen ourselves or are mounted in another app. */
 export interface HostOptions {
@@ -39,7 +40,10 @@ export interface HostOptions {
   readonly layers?: readonly Layer[];
   /** Each protocol's own settings, by its id. */
   readonly settings?: { readonly [protocol: string]: JsonObject };
-  readonly house?: readonly HouseRoute[];
+  /** Where large parts are kept; without it everything travels inside the message, up to the body limit. */
+  readonly artifacts?: ArtifactOptions;
+  /** Hosts, `name` or `name:port`, to which links in messages may lead whatever their address. */
+  readonly followTo?: readonly string[];
   readonly ids?: Ids;
 }
 
@@ -49,20 +53,30 @@ export interface Assembled {
   readonly admission: Admission;
   /** Set once the port is known. */
   checkHost: Maybe<HostCheck>;
+  /** The address callers use, for links: set once the port is known. */
+  url: string;
   close(drainMs: number): Promise<void>;
 }
 
 /** Agents, runtime, protocols and guards as one exchange. Opens nothing. */
-export function assemble(agents: readonly Agent[], options: HostOptions): Assembled {
+export function assemble(agents: readonly Agent[], options: HostOptions, reach: AddressClass = "public"): Assembled {
   const byName = namedAgents(agents);
   const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
   const taskLimits: TaskLimits = { ...DEFAULT_TASK_LIMITS, ...options.taskLimits };
   const { ids = systemIds, telemetry = noTelemetry, admission = openAdmission() } = options;
   const store = options.store ?? createMemoryStore({ limits: taskLimits, now: ids.now });
-  const runtime: Runtime = createRuntime({ agents: byName, store, ids, limits: taskLimits });
+  const large = options.artifacts && createLargeParts(options.artifacts, admission, ids.now, () => assembled.url);
+  const served = new Map(
+    agents.map(({ name, handle, restartable }) => [
+      name,
+      { handle: large ? speakingByReference(handle, large) : handle, restartable },
+    ]),
+  );
+  const fetchPart = followLinks(reach, options.followTo);
+  const runtime: Runtime = createRuntime({ agents: served, store, ids, limits: taskLimits, fetchPart });
   const layers = stack([telemetry.server(), limitOpenStreams(limits), ...(options.layers ?? [])]);
   const handler = layers(hostHandler(byName, runtime.handler));
-  for (const agent of agents) agent.bindSelf(handler);
+  for (const agent of agents) agent.bindSelf(handler, large);
 
   const security = describeSecurity(admission);
   const cards: readonly Card[] = agents.map(({ card }) => ({ ...card, security }));
@@ -77,7 +91,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions): Assemb
     extendedCard: (name, caller) => byName.get(name)?.extendedCard(caller),
     began: (request, call) => telemetry.began(request, call),
   });
-  const house = [...(options.house ?? []), ...metricsRoute(options, telemetry, admission)];
+  const house = [...(large?.routes ?? []), ...metricsRoute(options, telemetry, admission)];
   const door = front(host, options.protocols ?? registered, house);
   const inner = telemetry.exchange(door.exchange);
 
@@ -85,6 +99,7 @@ export function assemble(agents: readonly Agent[], options: HostOptions): Assemb
     limits,
     admission,
     checkHost: undefined,
+    url: options.publicUrl?.replace(/\/$/, "") ?? "",
     exchange(request) {
       const refused = assembled.checkHost?.(request);
       return refused === undefined ? inner(request) : errorResponse(403, refused);

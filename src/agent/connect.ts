@@ -6,13 +6,14 @@ import {
   isPromise,
   type Layer,
   type Maybe,
+  type Part,
   startCall,
 } from "../envelope/index.js";
 import { type Clock, checkAnswers, deadline, stack, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import type { Ids, Protocol } from "../protocols/protocol.js";
-import { guardedDial, lookupByDns, resolveByDns } from "../security/index.js";
-import { noTelemetry, type Telemetry } from "../telemetry/index.js";
+import { classOfUrl, guardedDial, lookupByDns, resolveByDns } from "../security/index.js";
+import { carryTrace, noTelemetry, type Telemetry } from "../telemetry/index.js";
 import type { Link } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import { poolLink } from "../transport/node/index.js";
@@ -20,6 +21,7 @@ import { Connection } from "./connection.js";
 import { type Credentials, credentialHeaders, withCredentials } from "./credentials.js";
 import { candidatesOf, find } from "./find.js";
 import { systemIds } from "./ids.js";
+import { followLinks } from "./large-parts.js";
 import type { Candidate, Shares } from "./pick-interface.js";
 import { type Speaker, speaker } from "./remote-agent.js";
 import { Verdicts } from "./verdicts.js";
@@ -68,6 +70,8 @@ export interface RemoteAgent extends Speaker {
   initialize(): Promise<void>;
   /** True only after a real answer. */
   health(): Promise<boolean>;
+  /** What a URL part of an answer points to, through the guard, size and digest checked. */
+  fetch(part: Part, signal?: AbortSignal): Promise<Part>;
   /** Messages the peer starts. Where the protocol has none it is said once, and remembered. */
   receive(): AsyncIterable<Envelope>;
   /** Steers sends by percentage from now on. */
@@ -127,6 +131,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   const wrapped = (handler: Handler, candidate: Candidate): Handler =>
     stack([
       telemetry.client(edgeFor(candidate), address),
+      carryTrace,
       ...(options.layers ?? []),
       limit,
       checkAnswers(),
@@ -184,6 +189,9 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
       if (cannotReceive === undefined && protocol.receive !== undefined) return protocol.receive(link, peer, startCall());
       cannotReceive ??= new AgentError("unsupported", `${protocol.id} has no messages that the peer starts`, { sent: "no" });
       return refused(cannotReceive);
+    },
+    async fetch(part, signal = new AbortController().signal) {
+      return followLinks(await classOfUrl(address, resolveByDns))(part, signal);
     },
     share(shares) {
       state.connection.shares = shares;

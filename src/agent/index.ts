@@ -5,6 +5,7 @@ export type { HostOptions } from "./assemble.js";
 export { type ConnectOptions, connect, type RemoteAgent } from "./connect.js";
 export type { Credentials } from "./credentials.js";
 export type { EdgeOptions } from "./edge.js";
+export type { ArtifactOptions } from "./large-parts.js";
 export { type Mounted, type MountOptions, mount } from "./mount.js";
 export type { Shares } from "./pick-interface.js";
 export { type SendOptions, type Speaker, speaker, textOfAnswer } from "./remote-agent.js";

@@ -1,4 +1,4 @@
-import { assertMayBind, createHostCheck } from "../security/index.js";
+import { assertMayBind, createHostCheck, isLoopbackAddress } from "../security/index.js";
 import { listen } from "../transport/node/index.js";
 import type { Agent } from "./agent.js";
 import { assemble, type HostOptions } from "./assemble.js";
@@ -30,9 +30,11 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
   const host = options.host ?? "127.0.0.1";
   assertMayBind({ host, admission: options.admission, open: options.openToEverybody });
   const list: readonly Agent[] = Array.isArray(agents) ? agents : [agents as Agent];
-  const assembled = assemble(list, options);
+  // Behind a loopback port every caller is a neighbour on this machine, so their links may lead back to it.
+  const assembled = assemble(list, options, isLoopbackAddress(host) || host === "localhost" ? "loopback" : "public");
   const { limits } = assembled;
   const listening = await listen(assembled.exchange, { port: options.port ?? 0, host, limits, onError: options.onError });
+  if (assembled.url === "") assembled.url = listening.url;
   const { names, publicUrl, allowedOrigins } = options;
   assembled.checkHost = createHostCheck({ port: listening.port, boundHost: host, names, publicUrl, allowedOrigins });
   return {

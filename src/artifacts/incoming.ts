@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { AgentError, type Cancel, type Json, type Maybe, type Part } from "../envelope/index.js";
 import type { Guard, PinnedUrl } from "../security/outbound-guard.js";
-import { joinBytes, wholeBody } from "../transport/body.js";
+import { ByteCollector, wholeBody } from "../transport/body.js";
 import { type Exchange, isStream, type Link, type Response } from "../transport/exchange.js";
 import { readJson } from "../transport/json.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
@@ -88,7 +88,7 @@ function asker(exchange: Exchange, { url }: PinnedUrl, { pieceBytes }: FetchLimi
 }
 
 async function collect(head: Response, askFrom: AskFrom, reference: Maybe<Reference>, limits: FetchLimits): Promise<Download> {
-  const pieces: Uint8Array[] = [];
+  const pieces = new ByteCollector(limits.artifactBytes);
   let size = reference?.bytes;
   let got = 0;
   for (let response = head; ; response = await askFrom(got)) {
@@ -98,9 +98,9 @@ async function collect(head: Response, askFrom: AskFrom, reference: Maybe<Refere
     size ??= piece.size;
     if (piece.size !== size) throw new AgentError("bad_peer", `the artifact has ${piece.size} bytes; ${size} were announced`);
     if (size > limits.artifactBytes) throw tooLarge(limits);
-    pieces.push(piece.bytes);
+    if (!pieces.add(piece.bytes)) throw tooLarge(limits);
     got += piece.bytes.length;
-    if (got >= size) return { bytes: joinBytes(pieces, got), head };
+    if (got >= size) return { bytes: pieces.whole(), head };
   }
 }
 

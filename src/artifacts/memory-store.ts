@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { AgentError } from "../envelope/index.js";
-import { joinBytes } from "../transport/body.js";
+import { ByteCollector } from "../transport/body.js";
 import { createQuota, type Room } from "./quota.js";
 import {
   type ArtifactContent,
@@ -83,12 +83,11 @@ async function collect(content: ArtifactContent, room: Room): Promise<Uint8Array
     room.grow(content.length);
     return content.slice();
   }
-  const pieces: Uint8Array[] = [];
-  let length = 0;
+  const pieces = new ByteCollector(Number.MAX_SAFE_INTEGER);
   for await (const piece of content) {
+    // The room is the limit here; it throws when there is none left.
     room.grow(piece.length);
-    length += piece.length;
-    pieces.push(piece.slice());
+    pieces.add(piece.slice());
   }
-  return joinBytes(pieces, length);
+  return pieces.whole();
 }

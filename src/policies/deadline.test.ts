@@ -36,9 +36,15 @@ describe("deadline, one event", () => {
   test("an answer in time passes, and leaves no timer and no listener", async () => {
     const clock = fakeClock();
     const above = new CancelSource();
-    expect(await deadline(100, clock)(async () => DONE)(PING, startCall({ cancel: above }))).toBe(DONE);
+    let below: Call | undefined;
+    const handler: Handler = async (_operation, call) => {
+      below = call;
+      return DONE;
+    };
+    expect(await deadline(100, clock)(handler)(PING, startCall({ cancel: above }))).toBe(DONE);
     expect(clock.waiting).toBe(0);
-    above.cancel(new AgentError("cancelled", "later")); // must reach nobody
+    above.cancel(new AgentError("cancelled", "later"));
+    expect(below?.cancel.cancelled).toBe(false);
   });
 
   test("does not wait to be heard: a handler that ignores its cancel is left behind", async () => {

@@ -1,4 +1,16 @@
-import type { Call, Card, Context, Envelope, Handler, Head, Interface, JsonObject, Maybe, Principal, Via } from "../envelope/index.js";
+import type {
+  Call,
+  Card,
+  Context,
+  Envelope,
+  Handler,
+  Head,
+  Interface,
+  JsonObject,
+  Maybe,
+  Principal,
+  Via,
+} from "../envelope/index.js";
 import type { Exchange, Link, Request, Session } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
 import type { Requirement } from "./requirement.js";

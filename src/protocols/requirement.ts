@@ -5,6 +5,9 @@ import type { Exchange } from "../transport/exchange.js";
 export const CAPABILITIES = ["connectivity", "round-trip", "streaming", "long-running", "security", "edge-cases"] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
+/** A skill with this tag promises the probing commands of our conformance agent. */
+export const CONFORMANCE_TAG = "koine-conformance";
+
 /** What a requirement is checked against: an address, and a way to send bytes there. */
 export interface Subject {
   /** The base URL of the endpoint, without a trailing slash. */

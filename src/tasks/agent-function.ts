@@ -1,4 +1,4 @@
-import type { Envelope, Json, JsonObject, Maybe, Metadata, Part, Task } from "../envelope/index.js";
+import type { Content, Envelope, Json, Maybe, Metadata, Part, Task } from "../envelope/index.js";
 
 /** The message as an agent reads it. */
 export interface IncomingMessage extends Envelope {
@@ -6,9 +6,7 @@ export interface IncomingMessage extends Envelope {
   readonly text: string;
 }
 
-/** What an agent may hand back as content: text, parts, or a JSON object that becomes one data part. */
-export type Content = string | readonly Part[] | JsonObject;
-
+/** What an agent may say about an artifact beside its content. */
 export interface ArtifactOptions {
   /** A fresh one unless told; with `append`, the artifact yielded last. */
   readonly id?: string;
@@ -37,6 +35,7 @@ export class Ending {
   ) {}
 }
 
+/** What an agent knows about the call it answers, and what it can do beside answering. */
 export interface TaskContext {
   /** Undefined while the exchange has no task: a bare reply never gets one. */
   readonly id: Maybe<string>;
@@ -51,7 +50,10 @@ export interface TaskContext {
   save(state: Json): void;
   /** The work must stop: cancel, `ttlMs`, shutdown after the drain; for a bare reply also the caller hanging up. */
   readonly signal: AbortSignal;
+  /** Who calls, by the name admission gave. */
   readonly caller: string;
+  /** Whose the task is: tenant, scheme and subject of the caller as one string. */
+  readonly owner: string;
   readonly outputModes: readonly string[];
   /** The extension URIs that are active for this call. */
   readonly extensions: readonly string[];
@@ -64,10 +66,13 @@ export interface TaskContext {
   fail(reason: Content): Ending;
   /** Ends the task with a status message, beside or instead of artifacts. */
   complete(message?: Content): Ending;
+  /** What a URL part points to, through the guard, size and digest checked; other parts come back as they are. */
+  fetch(part: Part): Promise<Part>;
   /** The task as it stands, everything yielded so far included. */
   snapshot(): Promise<Maybe<Task>>;
 }
 
+/** How a turn ends: with content, with an ending, or with nothing. */
 export type Result = Content | Ending | undefined | void;
 
 /** An agent's work while it goes on. A yielded string is the next piece of the answer, so `yield token` streams text. */

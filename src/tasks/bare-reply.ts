@@ -1,6 +1,7 @@
 import { AgentError, type Event, type Maybe } from "../envelope/index.js";
 import { type AgentStream, Ending, type Result } from "./agent-function.js";
 import { agentMessage, Incoming } from "./messages.js";
+import { rethrowOurs } from "./refusals.js";
 import { isStream, type Run } from "./run.js";
 import { type Asking, Existing, startTask } from "./start-task.js";
 import { Turn, ttlOf } from "./turn.js";
@@ -96,7 +97,7 @@ export class BareReply implements Endable {
 
   /** From here on the work is a task's: hanging up no longer stops it. */
   async #join(begin: (run: Run) => void): Promise<void> {
-    const starting = startTask(this.#place, this.#asking, this.#turn);
+    const starting = startTask(this.#place, this.#asking, this.#turn).catch(rethrowOurs);
     this.#leave("joining");
     const run = await starting;
     // Only a key leads to a task that exists, and a send with a key is never bare.
@@ -137,10 +138,12 @@ export function firstTurn(place: Workplace, { operation, call, sessionId }: Aski
     message: operation.envelope,
     sessionId,
     caller: call.caller.id,
+    owner: call.caller.owner,
     number: 1,
     history: NO_HISTORY,
     state: undefined,
     outputModes: operation.outputModes,
+    extensions: call.parameters["extensions"]?.split(", "),
   });
 }
 

@@ -19,6 +19,7 @@ export function eventSize(event: TaskEvent): number {
   }
 }
 
+/** About how many bytes a message holds. */
 export function messageSize(message: Envelope): number {
   return 2 * OBJECT_BYTES + partsSize(message.content) + jsonSize(message.metadata) + jsonSize(message.extra);
 }

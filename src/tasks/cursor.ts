@@ -1,5 +1,6 @@
 import { AgentError, type Cursor } from "../envelope/index.js";
 
+/** A place in a task's journal. */
 export interface Place {
   readonly taskId: string;
   /** The last entry its reader has seen. */

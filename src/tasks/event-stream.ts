@@ -1,5 +1,6 @@
 import type { Event } from "../envelope/index.js";
 import { JournalReader } from "./journal-reader.js";
+import { rethrowOurs } from "./refusals.js";
 
 const OVER: IteratorResult<Event> = Object.freeze({ done: true, value: undefined });
 
@@ -23,7 +24,7 @@ export class EventStream implements AsyncIterableIterator<Event> {
   async next(): Promise<IteratorResult<Event>> {
     if (this.#over) return OVER;
     this.#opened ??= this.#open();
-    const opened = await this.#opened;
+    const opened = await this.#opened.catch(rethrowOurs);
     if (opened instanceof JournalReader) return opened.next();
     if (this.#over) return OVER;
     this.#over = true;

@@ -60,7 +60,8 @@ describe("a message that names its task", () => {
     const foreign = { context: { taskId: asked.id }, call: { caller: principal("bob") } };
     const unknown = { context: { taskId: "none" }, call: { caller: principal("bob") } };
     const errors = [];
-    for (const options of [foreign, unknown]) errors.push(await at.send("y", options).catch((thrown) => [thrown.code, thrown.message]));
+    for (const options of [foreign, unknown])
+      errors.push(await at.send("y", options).catch((thrown) => [thrown.code, thrown.message]));
     expect(errors).toEqual([
       ["task_not_found", "no such task"],
       ["task_not_found", "no such task"],

@@ -43,7 +43,7 @@ async function resume(place: Workplace, operation: OperationOf<"send">, call: Ca
     const resumed = await place.store.resume(taskId, owner, message, leaseOf(place));
     if (resumed.ok) {
       const { task, epoch, seq } = resumed;
-      const turn = openTurn(place, caller, message, resumed);
+      const turn = openTurn(place, { caller, owner }, message, resumed);
       run = new Run(place, { task, owner, caller, agentName: facts.agent, agent, epoch, seq, message }, turn);
       await place.notify(taskId, owner, [{ kind: "status", taskId, contextId: task.contextId, status: task.status }]);
       run.begin();

@@ -3,7 +3,6 @@ export {
   type AgentFunction,
   type AgentStream,
   type ArtifactOptions,
-  type Content,
   Ending,
   type IncomingMessage,
   Progress,
@@ -34,4 +33,4 @@ export type {
 } from "./store.js";
 export { createMemoryStore, type MemoryStoreOptions, type MemoryStoreSize } from "./stores/memory.js";
 export { platformTimers, type Timers } from "./timers.js";
-export type { Ids, PushPort, ServedAgent } from "./workplace.js";
+export type { FetchPart, Ids, PushPort, ServedAgent } from "./workplace.js";

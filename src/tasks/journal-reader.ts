@@ -1,9 +1,11 @@
 import { AgentError, type Call, type Event, isTerminal, type Maybe, type State } from "../envelope/index.js";
 import { cursorOf } from "./cursor.js";
+import { asOurs } from "./refusals.js";
 import type { Entry } from "./store.js";
 import { onGivingUp } from "./wait.js";
 import type { Endable, Workplace } from "./workplace.js";
 
+/** What is read, from where, and how far. */
 export interface Reading {
   readonly taskId: string;
   readonly owner: string;
@@ -83,6 +85,9 @@ export class JournalReader implements AsyncIterableIterator<Event>, Endable {
   readonly #step = async (): Promise<IteratorResult<Event>> => {
     try {
       return await this.#advance();
+    } catch (thrown) {
+      this.#stop();
+      throw asOurs(thrown);
     } finally {
       this.#asked -= 1;
     }

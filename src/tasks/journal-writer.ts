@@ -7,6 +7,7 @@ export type Written =
   | { readonly ok: true; readonly cancelRequested: boolean }
   | { readonly ok: false; readonly because: Refusal | "store" };
 
+/** Whose journal is written, by which epoch, from which entry on. */
 export interface WriterStart {
   readonly taskId: string;
   readonly owner: string;

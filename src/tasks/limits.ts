@@ -42,6 +42,7 @@ export interface TaskLimits {
 const MIB = 1024 * 1024;
 const HOUR_MS = 3_600_000;
 
+/** What holds unless told otherwise. */
 export const DEFAULT_TASK_LIMITS: TaskLimits = Object.freeze({
   runningTasks: 1_000,
   runningTasksPerOwner: 100,

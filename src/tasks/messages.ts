@@ -1,29 +1,16 @@
 import {
-  dataPart,
+  type Content,
   type Envelope,
-  type Json,
   type Maybe,
   type Metadata,
   NO_META,
   type Part,
   type Proof,
+  partsOf,
   textOf,
-  textPart,
 } from "../envelope/index.js";
-import type { Content, IncomingMessage } from "./agent-function.js";
+import type { IncomingMessage } from "./agent-function.js";
 import type { Ids } from "./workplace.js";
-
-/** Content as parts. An array of anything but parts is JSON, and becomes a data part like any other JSON. */
-export function partsOf(content: Content): readonly Part[] {
-  if (typeof content === "string") return [textPart(content)];
-  if (isParts(content)) return content;
-  // What is neither text nor parts is JSON by its type.
-  return [dataPart(content as Json)];
-}
-
-function isParts(content: Exclude<Content, string>): content is readonly Part[] {
-  return Array.isArray(content) && content.every((part) => typeof part?.kind === "string");
-}
 
 /** Where an agent's words go, and what they answer. */
 export interface Conversation {

@@ -9,6 +9,7 @@ export interface PageEnd {
 const LONGEST_TOKEN = 256;
 const TIME = /^[0-9]{1,16}$/;
 
+/** Where the next page begins, as text. */
 export function pageTokenOf({ at, id }: PageEnd): string {
   return `${at}.${id}`;
 }

@@ -11,7 +11,9 @@ const SHOWN = { url: "https://hooks.example/1", authentication: { scheme: "Beare
 
 function recording() {
   const told: string[] = [];
-  const push = { deliver: (config: PushConfig, event: Parameters<typeof brief>[0]) => void told.push(`${config.id} ${brief(event)}`) };
+  const push = {
+    deliver: (config: PushConfig, event: Parameters<typeof brief>[0]) => void told.push(`${config.id} ${brief(event)}`),
+  };
   return { told, push };
 }
 
@@ -38,7 +40,9 @@ describe("push operations", () => {
     expect(set).toEqual({ kind: "push", config: { taskId, id: "p", ...SHOWN } });
     expect(got).toEqual(set);
     expect(listed).toEqual({ kind: "pushes", configs: [{ taskId, id: "p", ...SHOWN }], nextPageToken: "" });
-    expect(await at.store.pushes(taskId, "self:self")).toMatchObject([{ token: "t0ken", authentication: { credentials: "s3cret" } }]);
+    expect(await at.store.pushes(taskId, "self:self")).toMatchObject([
+      { token: "t0ken", authentication: { credentials: "s3cret" } },
+    ]);
   });
 
   test("mint an id, replace by id, delete without asking whether it was there", async () => {

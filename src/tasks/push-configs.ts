@@ -14,6 +14,7 @@ export async function storePush(place: Workplace, owner: string, config: PushCon
   return stored;
 }
 
+/** Keeps one configuration; the same id replaces. */
 export async function setPush(place: Workplace, { config }: OperationOf<"push.set">, call: Call): Promise<EventOf<"push.set">> {
   const stored = await storePush(place, call.caller.owner, config, config.taskId);
   return { kind: "push", config: withoutSecrets(stored) };
@@ -36,6 +37,7 @@ export async function listPush(place: Workplace, operation: OperationOf<"push.li
   return { kind: "pushes", configs: configs.map(withoutSecrets), nextPageToken: "" };
 }
 
+/** Forgets one configuration; one that is not there is forgotten already. */
 export async function deletePush(
   place: Workplace,
   operation: OperationOf<"push.delete">,
@@ -47,6 +49,7 @@ export async function deletePush(
   return { kind: "done" };
 }
 
+/** Without a port nothing about push is offered. */
 export function requirePush(place: Workplace): void {
   if (place.push === undefined) throw new AgentError("push_unsupported", "this agent sends no push notifications");
 }

@@ -10,3 +10,14 @@ export function checkHistoryLength(historyLength: Maybe<number>): void {
   if (historyLength === undefined || (Number.isInteger(historyLength) && historyLength >= 0)) return;
   throw new AgentError("invalid_message", "historyLength: must not be negative", { field: "historyLength" });
 }
+
+/** Only a store can throw what is not ours: it may be back later, and its words stay inside. */
+export function asOurs(thrown: unknown): AgentError {
+  if (thrown instanceof AgentError) return thrown;
+  return new AgentError("unavailable", "the task store does not answer", { cause: thrown });
+}
+
+/** The same, for a promise that failed. */
+export function rethrowOurs(thrown: unknown): never {
+  throw asOurs(thrown);
+}

@@ -1,7 +1,7 @@
-import { AgentError, type Envelope, type Json, type Maybe, type Task } from "../envelope/index.js";
+import { AgentError, type Envelope, type Json, type Maybe, partsOf, type Task } from "../envelope/index.js";
 import { type AgentStream, Progress, type Result } from "./agent-function.js";
 import { JournalWriter, type Written } from "./journal-writer.js";
-import { Incoming, partsOf } from "./messages.js";
+import { Incoming } from "./messages.js";
 import type { Turned } from "./store.js";
 import { Turn, type TurnTask, ttlOf } from "./turn.js";
 import {
@@ -18,6 +18,7 @@ import type { Running, ServedAgent, Workplace } from "./workplace.js";
 
 const RESULT = "result";
 
+/** A task in the hands of this process, and the message its first turn hears. */
 export interface RunStart {
   readonly task: Task;
   readonly owner: string;
@@ -202,7 +203,7 @@ export class Run implements Running, TurnTask {
     this.#message = message;
     this.#talk = this.#talkOver(message);
     this.#result = resultOf(turned.task, turned.turn);
-    this.#turn = openTurn(this.#place, this.#start.caller, message, { ...turned, state: this.#carried ?? turned.state });
+    this.#turn = openTurn(this.#place, this.#start, message, { ...turned, state: this.#carried ?? turned.state });
     this.#turn.joinTask(this);
     this.#limitTime();
   }
@@ -265,12 +266,27 @@ export class Run implements Running, TurnTask {
 }
 
 /** The agent's view of a turn on a task that exists. */
-export function openTurn(place: Workplace, caller: string, message: Envelope, turned: Omit<Turned, "epoch" | "seq">): Turn {
+export function openTurn(
+  place: Workplace,
+  { caller, owner }: Pick<RunStart, "caller" | "owner">,
+  message: Envelope,
+  turned: Omit<Turned, "epoch" | "seq">,
+): Turn {
   const { turn: number, state, task } = turned;
   const history = task.history.filter(({ id }) => id !== message.id);
   // What a status says joins the history when the next status comes; for the agent it has been said already.
   if (task.status.message !== undefined) history.push(task.status.message);
-  return new Turn(place, { message, sessionId: task.contextId, caller, number, history, state, outputModes: undefined });
+  return new Turn(place, {
+    message,
+    sessionId: task.contextId,
+    caller,
+    owner,
+    number,
+    history,
+    state,
+    outputModes: undefined,
+    extensions: undefined,
+  });
 }
 
 /** True for what an `async *` function hands back. */

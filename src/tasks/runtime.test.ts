@@ -56,7 +56,10 @@ describe("close()", () => {
     await first.runtime.close(0);
     timers.advance(10_000);
     await settle();
-    expect(await second.get(id)).toMatchObject({ status: { state: "completed" }, artifacts: [{ parts: [{ text: "second run" }] }] });
+    expect(await second.get(id)).toMatchObject({
+      status: { state: "completed" },
+      artifacts: [{ parts: [{ text: "second run" }] }],
+    });
   });
 });
 
@@ -113,7 +116,10 @@ describe("leases", () => {
     await settle();
     work.open();
     const task = await answer;
-    expect(task).toMatchObject({ status: { state: "completed" }, artifacts: [{ id: "result", parts: [{ text: "run 2" }, { text: "end" }] }] });
+    expect(task).toMatchObject({
+      status: { state: "completed" },
+      artifacts: [{ id: "result", parts: [{ text: "run 2" }, { text: "end" }] }],
+    });
     expect(await second.get(task.id)).toEqual(task);
   });
 
@@ -131,8 +137,18 @@ describe("leases", () => {
 describe("a store that fails", () => {
   test("fails the send, not the process, and gives the place back", async () => {
     const at = new TestRuntime({ echo: () => "x" });
-    at.store.create = () => Promise.reject(new Error("disk"));
-    await expect(at.task("x")).rejects.toThrow("disk");
+    const fail = () => Promise.reject(new Error("disk"));
+    Object.assign(at.store, { create: fail, facts: fail, list: fail, snapshot: fail });
+    const failures = [
+      at.send("x", { task: "always" }),
+      at.send("x", { delivery: "accepted" }),
+      at.send("x", { context: { taskId: "t" } }),
+      at.get("t"),
+      at.one({ kind: "task.list" }),
+      all(at.stream("x", { task: "always" })),
+      all(at.many({ kind: "task.subscribe", taskId: "t", follow: true })),
+    ];
+    expect(await Promise.all(failures.map(codeOf))).toEqual(failures.map(() => "unavailable"));
     expect(at.runtime.stats().runningTasks).toBe(0);
   });
 

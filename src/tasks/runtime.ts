@@ -1,13 +1,15 @@
 import { AgentError, type Call, type Handler, type Maybe, type Operation, type Reply } from "../envelope/index.js";
 import { type TaskLimits, taskLimits } from "./limits.js";
 import { deletePush, getPush, listPush, setPush } from "./push-configs.js";
+import { rethrowOurs } from "./refusals.js";
 import { send } from "./send.js";
 import type { Store } from "./store.js";
 import { sweep } from "./sweep.js";
 import { cancelTask, getTask, listTasks, subscribe } from "./task-operations.js";
 import { platformTimers, type Timers } from "./timers.js";
-import { type Ids, type PushPort, type ServedAgent, Workplace } from "./workplace.js";
+import { type FetchPart, type Ids, type PushPort, type ServedAgent, Workplace } from "./workplace.js";
 
+/** What a runtime is made of. */
 export interface RuntimeOptions {
   /** By name; a call that names none means the first. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
@@ -16,9 +18,12 @@ export interface RuntimeOptions {
   readonly limits?: Maybe<Partial<TaskLimits>>;
   /** Without it every push operation is refused. */
   readonly push?: Maybe<PushPort>;
+  /** Without it agents cannot follow links in messages. */
+  readonly fetchPart?: Maybe<FetchPart>;
   readonly timers?: Maybe<Timers>;
 }
 
+/** How much is under way. */
 export interface RuntimeStats {
   readonly runningTasks: number;
   readonly bareReplies: number;
@@ -35,9 +40,10 @@ export interface Runtime {
   stats(): RuntimeStats;
 }
 
+/** Puts agents to work over a store. */
 export function createRuntime(options: RuntimeOptions): Runtime {
-  const { agents, store, ids, push, timers = platformTimers } = options;
-  const place = new Workplace({ agents, store, ids, push, timers, limits: taskLimits(options.limits) });
+  const { agents, store, ids, push, fetchPart, timers = platformTimers } = options;
+  const place = new Workplace({ agents, store, ids, push, fetchPart, timers, limits: taskLimits(options.limits) });
   const stopSweeping = sweepEvery(place);
   let closed: Promise<void> | undefined;
   return {
@@ -60,21 +66,21 @@ function handle(place: Workplace, operation: Operation, call: Call): Reply {
     case "send":
       return send(place, operation, call);
     case "task.get":
-      return getTask(place, operation, call);
+      return getTask(place, operation, call).catch(rethrowOurs);
     case "task.list":
-      return listTasks(place, operation, call);
+      return listTasks(place, operation, call).catch(rethrowOurs);
     case "task.cancel":
-      return cancelTask(place, operation, call);
+      return cancelTask(place, operation, call).catch(rethrowOurs);
     case "task.subscribe":
       return subscribe(place, operation, call);
     case "push.set":
-      return setPush(place, operation, call);
+      return setPush(place, operation, call).catch(rethrowOurs);
     case "push.get":
-      return getPush(place, operation, call);
+      return getPush(place, operation, call).catch(rethrowOurs);
     case "push.list":
-      return listPush(place, operation, call);
+      return listPush(place, operation, call).catch(rethrowOurs);
     case "push.delete":
-      return deletePush(place, operation, call);
+      return deletePush(place, operation, call).catch(rethrowOurs);
     case "ping":
       return Promise.resolve({ kind: "done" });
     case "session.close":
@@ -104,10 +110,10 @@ async function closeDown(place: Workplace, drainMs: number): Promise<void> {
   if (drainMs > 0) await idleWithin(place, drainMs);
   const reason = new AgentError("unavailable", "the agent is shutting down");
   for (const reply of [...place.replies]) reply.end(reason);
-  const stops = [...place.runs.values()].map((run) => {
+  const stops = [...place.runs.values()].map(async (run) => {
     // Whoever takes it over starts it again.
-    if (run.restartable) return run.abandon(reason);
-    return run.stop("failed", reason);
+    if (run.restartable) run.abandon(reason);
+    else await run.stop("failed", reason);
   });
   await Promise.all(stops);
   for (const reader of [...place.readers]) reader.end(reason);

@@ -17,13 +17,17 @@ describe("send, a bare reply", () => {
     const at = new TestRuntime({ echo: () => ({ answer: 42 }) });
     const event = await at.send("hi");
     expect(event).toMatchObject({
-      message: { content: [{ kind: "data", data: { answer: 42 } }], context: { parentId: expect.stringMatching(/^m-/), sessionId: "id-2" } },
+      message: {
+        content: [{ kind: "data", data: { answer: 42 } }],
+        context: { parentId: expect.stringMatching(/^m-/), sessionId: "id-2" },
+      },
     });
   });
 
   test("comes of a generator that yields nothing, also as a stream", async () => {
     const at = new TestRuntime({
-      async *quiet() {
+      async *quiet(message) {
+        if (message.text === "") yield "never";
         return "done";
       },
     });
@@ -138,7 +142,13 @@ describe("send, a task", () => {
       },
     });
     const events = await all(at.stream("x"));
-    expect(events.map(brief)).toEqual(["task submitted", "artifact result", "artifact result+", "artifact result+", "status completed"]);
+    expect(events.map(brief)).toEqual([
+      "task submitted",
+      "artifact result",
+      "artifact result+",
+      "artifact result+",
+      "status completed",
+    ]);
     expect(events[3]).toMatchObject({ last: true, artifact: { parts: [{ text: "c" }] } });
     expect(new Set(events.map(({ cursor }) => cursor)).size).toBe(5);
   });
@@ -162,7 +172,10 @@ describe("send, a task", () => {
   ] as const)("ends by task.%s as %s, with the words as status message", async (method, state) => {
     const at = new TestRuntime({ end: (_message, task) => task[method]("because") });
     const task = taskOf(await at.send("x"));
-    expect(task.status).toMatchObject({ state, message: { role: "agent", content: [{ text: "because" }], context: { taskId: task.id } } });
+    expect(task.status).toMatchObject({
+      state,
+      message: { role: "agent", content: [{ text: "because" }], context: { taskId: task.id } },
+    });
   });
 
   test("fails with code and words of an AgentError, and with neutral words of anything else", async () => {
@@ -179,7 +192,10 @@ describe("send, a task", () => {
     const ours = taskOf(await at.send("x"));
     expect(ours.status).toMatchObject({ state: "failed", error: { code: "forbidden", message: "not for you" } });
     const theirs = taskOf(await at.send("x", { call: { agent: "theirs" } }));
-    expect(theirs.status).toMatchObject({ state: "failed", error: { code: "internal", message: "the agent failed unexpectedly" } });
+    expect(theirs.status).toMatchObject({
+      state: "failed",
+      error: { code: "internal", message: "the agent failed unexpectedly" },
+    });
     expect(theirs.status.message?.content).toMatchObject([{ text: "the agent failed unexpectedly" }]);
     expect(JSON.stringify(theirs)).not.toContain("hunter2");
   });
@@ -305,7 +321,10 @@ describe("send, a task", () => {
   });
 
   test("a stream ends at input-required and stays open at auth-required", async () => {
-    const at = new TestRuntime({ ask: (_message, task) => task.ask("?"), auth: (_message, task) => task.askForAuthorization("?") });
+    const at = new TestRuntime({
+      ask: (_message, task) => task.ask("?"),
+      auth: (_message, task) => task.askForAuthorization("?"),
+    });
     expect((await all(at.stream("x"))).map(brief)).toEqual(["task submitted", "status input-required"]);
     const open = at.stream("x", { call: { agent: "auth" } });
     const first = await open.next();

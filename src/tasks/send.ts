@@ -16,7 +16,7 @@ import { EventStream } from "./event-stream.js";
 import { followUp } from "./follow-up.js";
 import { endsSendStream, JournalReader } from "./journal-reader.js";
 import { requirePush } from "./push-configs.js";
-import { checkHistoryLength, taskNotFound } from "./refusals.js";
+import { asOurs, checkHistoryLength, rethrowOurs, taskNotFound } from "./refusals.js";
 import { Run } from "./run.js";
 import { Existing, type NamedAgent, startTask } from "./start-task.js";
 import type { Snapshot } from "./store.js";
@@ -34,7 +34,7 @@ export function send(place: Workplace, operation: Send, call: Call): Reply {
     case "answer":
       return answer(place, operation, call);
     case "accepted":
-      return accept(place, operation, call);
+      return accept(place, operation, call).catch(rethrowOurs);
     case "stream":
       return new EventStream(() => openStream(place, operation, call));
     default:
@@ -43,15 +43,23 @@ export function send(place: Workplace, operation: Send, call: Call): Reply {
 }
 
 async function answer(place: Workplace, operation: Send, call: Call): Promise<Event> {
-  const opened = await open(place, operation, call);
-  if (opened instanceof Run) {
-    const seq = await waitFor(place, opened.done, call);
-    if (seq === undefined) return settled(place, new Existing(opened.taskId, opened.owner), operation, call);
-    const snapshot = await place.store.snapshot(opened.taskId, opened.owner, seq);
-    if (snapshot === undefined) throw gone(opened.taskId);
-    return taskEvent(place, snapshot, operation.historyLength);
+  try {
+    const opened = await open(place, operation, call);
+    if (opened instanceof Run) return await answerOfRun(place, opened, operation, call);
+    return opened instanceof Existing ? await settled(place, opened, operation, call) : opened;
+  } catch (thrown) {
+    throw asOurs(thrown);
   }
-  return opened instanceof Existing ? settled(place, opened, operation, call) : opened;
+}
+
+/** Waits for the run itself: nothing is read from the journal but the end. */
+async function answerOfRun(place: Workplace, run: Run, operation: Send, call: Call): Promise<Event> {
+  const { taskId, owner } = run;
+  const seq = await waitFor(place, run.done, call);
+  if (seq === undefined) return settled(place, new Existing(taskId, owner), operation, call);
+  const snapshot = await place.store.snapshot(taskId, owner, seq);
+  if (snapshot === undefined) throw gone(taskId);
+  return taskEvent(place, snapshot, operation.historyLength);
 }
 
 async function accept(place: Workplace, operation: Send, call: Call): Promise<Event> {

@@ -16,6 +16,7 @@ export class Existing {
   ) {}
 }
 
+/** An agent and the name it is served under. */
 export interface NamedAgent {
   readonly name: string;
   readonly agent: ServedAgent;
@@ -53,6 +54,7 @@ export async function startTask(place: Workplace, asking: Asking, turn: Turn): P
   }
 }
 
+/** The lease this runtime asks for. */
 export function leaseOf(place: Workplace): LeaseRequest {
   return { holder: place.holder, leaseMs: place.limits.leaseMs };
 }

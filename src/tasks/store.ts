@@ -6,6 +6,7 @@ export interface LeaseRequest {
   readonly leaseMs: number;
 }
 
+/** A caller's own name for a request. */
 export interface IdempotencyKey {
   readonly key: string;
   /** Of the request, so that the same key with another request is a conflict. */
@@ -13,6 +14,7 @@ export interface IdempotencyKey {
   readonly keepMs: number;
 }
 
+/** A task to be made, with all that must be true from its first moment. */
 export interface NewTask {
   /** The first entry of the journal, at sequence 1. */
   readonly task: Task;
@@ -34,6 +36,7 @@ export interface Entry {
   readonly event: TaskEvent;
 }
 
+/** Entries that are written together or not at all. */
 export interface Batch {
   readonly epoch: number;
   /** Sequence number of the last entry the writer knows of. */
@@ -57,6 +60,7 @@ export type Appended =
 /** `busy`: too many messages wait already. `full`: the journal's limit. `repeated`: heard before, by its idempotency key. */
 export type Heard = "heard" | "repeated" | "missing" | "closed" | "interrupted" | "busy" | "full";
 
+/** A task at the beginning of a turn. */
 export interface Turned {
   readonly epoch: number;
   readonly seq: number;
@@ -68,6 +72,7 @@ export type Resumed =
   | ({ readonly ok: true } & Turned)
   | { readonly ok: false; readonly because: "missing" | "closed" | "running" | "repeated" | "full" };
 
+/** A task and how much of its journal it includes. */
 export interface Snapshot {
   readonly task: Task;
   /** Sequence number of the last entry the snapshot includes, read in the same step. */
@@ -87,11 +92,13 @@ export type CancelRequested =
   | { readonly outcome: "closed" | "canceled"; readonly state: State }
   | { readonly outcome: "told"; readonly holder: string };
 
+/** A task as its holder knows it. */
 export interface Hold {
   readonly taskId: string;
   readonly epoch: number;
 }
 
+/** A task whose holder is gone, in new hands. */
 export interface TakenOver extends Hold {
   readonly owner: string;
   readonly agent: string;

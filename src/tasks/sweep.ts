@@ -54,7 +54,7 @@ async function restarted(place: Workplace, lost: TakenOver, agent: ServedAgent):
   } catch {
     return undefined;
   }
-  const turn = openTurn(place, owner, message, { task, turn: lost.turn, state: lost.state });
+  const turn = openTurn(place, { caller: owner, owner }, message, { task, turn: lost.turn, state: lost.state });
   const run = new Run(place, { task, owner, caller: owner, agentName, agent, epoch, seq, message }, turn);
   run.begin();
   return run;

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { AgentError, CancelSource, type Cursor, startCall } from "../envelope/index.js";
-import { all, brief, codeOf, gate, manualTimers, principal, settle, TestRuntime, taskOf } from "./testing.js";
+import { AgentError, CancelSource, type Cursor, type Event, startCall } from "../envelope/index.js";
+import { all, brief, codeOf, gate, manualTimers, principal, settle, TestRuntime, taskOf, tasksOf } from "./testing.js";
 
 const echo = () => "x";
 const bob = startCall({ caller: principal("bob") });
-const subscribeTo = (taskId: string, after?: Cursor, follow = true) => ({ kind: "task.subscribe", taskId, after, follow }) as const;
+const subscribeTo = (taskId: string, after?: Cursor, follow = true) =>
+  ({ kind: "task.subscribe", taskId, after, follow }) as const;
 
 describe("task.get", () => {
   test("answers the owner; for others the task is not there", async () => {
@@ -49,13 +50,13 @@ describe("task.list", () => {
     await at.task("x", { call: { caller: principal("bob") } });
     return at;
   }
-  const ids = (page: unknown) => (page as { readonly tasks: readonly { readonly id: string }[] }).tasks.map(({ id }) => id);
+  const ids = (page: Event) => tasksOf(page).map(({ id }) => id);
 
   test("shows the caller's own, newest status first, without artifacts unless asked", async () => {
     const at = await withTasks();
     const page = await at.one({ kind: "task.list" });
     expect(page).toMatchObject({ pageSize: 50, totalSize: 4, nextPageToken: "" });
-    const times = (page as { tasks: { status: { at: number } }[] }).tasks.map(({ status }) => status.at);
+    const times = tasksOf(page).map(({ status }) => status.at);
     expect(times).toEqual([1_000_030, 1_000_020, 1_000_010, 1_000_000]);
     expect(page).toMatchObject({ tasks: [{ artifacts: [] }, { artifacts: [] }, { artifacts: [] }, { artifacts: [] }] });
     expect(await at.one({ kind: "task.list", artifacts: true, state: "completed", pageSize: 1 })).toMatchObject({
@@ -83,7 +84,7 @@ describe("task.list", () => {
     const first = await at.one({ kind: "task.list", pageSize: 3 });
     at.timers.advance(1);
     await at.task("new");
-    const pageToken = (first as { nextPageToken: string }).nextPageToken;
+    const pageToken = "nextPageToken" in first ? first.nextPageToken : "none";
     const second = await at.one({ kind: "task.list", pageSize: 3, pageToken });
     expect([...ids(first), ...ids(second)]).toEqual(whole);
     expect(second).toMatchObject({ nextPageToken: "", totalSize: 5 });
@@ -140,10 +141,22 @@ describe("task.cancel", () => {
     const at = new TestRuntime({ deaf: () => new Promise(() => undefined) });
     const answer = at.send("x", { task: "always" });
     await settle();
-    const page = await at.one({ kind: "task.list" });
-    const [task] = (page as { tasks: { id: string }[] }).tasks;
+    const [task] = tasksOf(await at.one({ kind: "task.list" }));
     expect(brief(await at.one({ kind: "task.cancel", taskId: task?.id ?? "" }))).toBe("task canceled");
     expect(brief(await answer)).toBe("task canceled");
+  });
+
+  test("asked for twice at once stops the agent once", async () => {
+    const work = gate();
+    const at = new TestRuntime({ deaf: () => work.passed.then(() => "late") });
+    const { id: taskId } = await at.task("x", { delivery: "accepted" });
+    const both = await Promise.all([at.one({ kind: "task.cancel", taskId }), at.one({ kind: "task.cancel", taskId })]);
+    expect(both.map(brief)).toEqual(["task canceled", "task canceled"]);
+    expect(at.runtime.stats().abandonedRuns).toBe(1);
+    work.open();
+    await settle();
+    expect(at.runtime.stats().abandonedRuns).toBe(0);
+    expect(await at.get(taskId)).toEqual(taskOf(both[0] ?? { kind: "done" }));
   });
 
   test("of a canceled task changes nothing; of another finished one is refused", async () => {
@@ -231,7 +244,13 @@ describe("task.subscribe", () => {
     await settle();
     expect(await codeOf(all(at.many(subscribeTo(id))))).toBe("unsupported");
     const log = await all(at.many(subscribeTo(id, undefined, false)));
-    expect(log.map(brief)).toEqual(["task submitted", "artifact result", "artifact result+", "artifact result+", "status completed"]);
+    expect(log.map(brief)).toEqual([
+      "task submitted",
+      "artifact result",
+      "artifact result+",
+      "artifact result+",
+      "status completed",
+    ]);
   });
 
   test("the log of a running task ends without waiting", async () => {
@@ -314,7 +333,9 @@ describe("task.subscribe", () => {
     const chunks: string[] = [];
     for await (const event of stream) {
       await Promise.resolve();
-      chunks.push(event.kind === "artifact" && event.artifact.parts[0]?.kind === "text" ? event.artifact.parts[0].text : brief(event));
+      chunks.push(
+        event.kind === "artifact" && event.artifact.parts[0]?.kind === "text" ? event.artifact.parts[0].text : brief(event),
+      );
     }
     expect(chunks).toEqual([...Array.from({ length: 50 }, (_, chunk) => `${chunk}`), "status completed"]);
   });

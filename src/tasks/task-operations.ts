@@ -15,11 +15,13 @@ import { taskEvent, withHistory } from "./send.js";
 import type { Snapshot } from "./store.js";
 import type { Workplace } from "./workplace.js";
 
+/** The task as it stands. */
 export async function getTask(place: Workplace, operation: OperationOf<"task.get">, call: Call): Promise<Event> {
   checkHistoryLength(operation.historyLength);
   return taskEvent(place, await snapshotOf(place, operation.taskId, call), operation.historyLength);
 }
 
+/** One page of the caller's own tasks. */
 export async function listTasks(
   place: Workplace,
   operation: OperationOf<"task.list">,

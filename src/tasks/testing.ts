@@ -61,6 +61,7 @@ export function manualTimers(startMs = 1_000_000): ManualTimers {
   };
 }
 
+/** For tests: what differs from the defaults. */
 export interface TestOptions {
   readonly limits?: Partial<TaskLimits>;
   readonly push?: PushPort;
@@ -70,7 +71,10 @@ export interface TestOptions {
   readonly prefix?: string;
 }
 
-type SendOptions = Partial<Omit<OperationOf<"send">, "kind" | "envelope">> & { readonly context?: Context; readonly call?: CallStart };
+type SendOptions = Partial<Omit<OperationOf<"send">, "kind" | "envelope">> & {
+  readonly context?: Context;
+  readonly call?: CallStart;
+};
 
 /** For tests: a runtime on manual time with ids that count. */
 export class TestRuntime {
@@ -82,7 +86,9 @@ export class TestRuntime {
     const { limits, push, prefix = "id", timers = manualTimers() } = options;
     let count = 0;
     const ids = { now: timers.now, newId: () => `${prefix}-${++count}` };
-    const served = Object.entries(agents).map(([name, agent]) => [name, typeof agent === "function" ? { handle: agent } : agent] as const);
+    const served = Object.entries(agents).map(
+      ([name, agent]) => [name, typeof agent === "function" ? { handle: agent } : agent] as const,
+    );
     this.timers = timers;
     this.store = options.store ?? createMemoryStore({ limits, now: timers.now });
     this.runtime = createRuntime({ agents: new Map(served), store: this.store, ids, limits, push, timers });
@@ -122,6 +128,7 @@ export class TestRuntime {
 
 let messages = 0;
 
+/** For tests: a message of the caller. */
 export function userMessage(text: string, context: Context = {}): Envelope {
   messages += 1;
   return {
@@ -137,19 +144,29 @@ export function userMessage(text: string, context: Context = {}): Envelope {
   };
 }
 
+/** For tests: a send that waits for its answer. */
 export function sendOf(text: string, { context, call: _call, ...rest }: SendOptions = {}): OperationOf<"send"> {
   return { kind: "send", envelope: userMessage(text, context), delivery: "answer", task: "auto", ...rest };
 }
 
+/** For tests: somebody else than oneself. */
 export function principal(id: string): Principal {
   return { id, scheme: "key", scopes: [], owner: ownerOf("key", id) };
 }
 
+/** For tests: the task of a task event. */
 export function taskOf(event: Event): Task {
   if (event.kind !== "task") throw new Error(`expected a task, got ${event.kind}`);
   return event.task;
 }
 
+/** For tests: the tasks of a page. */
+export function tasksOf(event: Event): readonly Task[] {
+  if (event.kind !== "tasks") throw new Error(`expected tasks, got ${event.kind}`);
+  return event.tasks;
+}
+
+/** For tests: all events until the end. */
 export async function all(events: AsyncIterable<Event>): Promise<Event[]> {
   const got: Event[] = [];
   for await (const event of events) got.push(event);

@@ -1,6 +1,16 @@
-import { AgentError, type Failure, type Maybe, type Metadata, type Part, type TaskEvent, textOf } from "../envelope/index.js";
-import { type ArtifactOptions, type Content, Ending, type Result } from "./agent-function.js";
-import { agentMessage, type Conversation, partsOf } from "./messages.js";
+import {
+  AgentError,
+  type Content,
+  type Failure,
+  type Maybe,
+  type Metadata,
+  type Part,
+  partsOf,
+  type TaskEvent,
+  textOf,
+} from "../envelope/index.js";
+import { type ArtifactOptions, Ending, type Result } from "./agent-function.js";
+import { agentMessage, type Conversation } from "./messages.js";
 import type { Ids } from "./workplace.js";
 
 type Said = "working" | "input-required" | "auth-required" | "completed" | "rejected" | "canceled";
@@ -16,6 +26,7 @@ export interface TaskTalk extends Conversation {
   readonly taskId: string;
 }
 
+/** A change of state, with what the agent says to it. */
 export function statusEvent(talk: TaskTalk, state: Said, ids: Ids, { content, metadata }: Words = NO_WORDS): TaskEvent {
   const message = content === undefined ? undefined : agentMessage(talk, content, ids);
   return { kind: "status", taskId: talk.taskId, contextId: talk.sessionId, status: { state, at: ids.now(), message }, metadata };
@@ -27,6 +38,7 @@ export function failedEvent(talk: TaskTalk, ids: Ids, error: Failure, content: C
   return { kind: "status", taskId: talk.taskId, contextId: talk.sessionId, status };
 }
 
+/** A piece of what the agent makes. */
 export function artifactEvent(talk: TaskTalk, id: string, parts: readonly Part[], options: ArtifactOptions): TaskEvent {
   const { name, description, metadata, append = false, last = false } = options;
   const artifact = { id, name, description, parts, metadata, extensions: undefined };

@@ -1,19 +1,32 @@
-import { AgentError, type Envelope, type Json, type Maybe, type Metadata, type Task } from "../envelope/index.js";
-import { type ArtifactOptions, type Content, Ending, Progress, type TaskContext } from "./agent-function.js";
+import {
+  AgentError,
+  type Content,
+  type Envelope,
+  type Json,
+  type Maybe,
+  type Metadata,
+  type Part,
+  type Task,
+} from "../envelope/index.js";
+import { type ArtifactOptions, Ending, Progress, type TaskContext } from "./agent-function.js";
 import { jsonSize } from "./content-size.js";
 import type { Workplace } from "./workplace.js";
 
 const NOTHING: ArtifactOptions = Object.freeze({});
 const NONE: readonly never[] = Object.freeze([]);
 
+/** What an agent is told when it is called. */
 export interface TurnStart {
   readonly message: Envelope;
   readonly sessionId: string;
   readonly caller: string;
+  readonly owner: string;
   readonly number: number;
   readonly history: readonly Envelope[];
   readonly state: Maybe<Json>;
   readonly outputModes: Maybe<readonly string[]>;
+  /** The extensions that were negotiated for the call; without any, those the message names. */
+  readonly extensions: Maybe<readonly string[]>;
 }
 
 /** The task a turn belongs to, once there is one. */
@@ -29,6 +42,7 @@ export class Turn implements TaskContext {
   readonly history: readonly Envelope[];
   readonly state: Maybe<Json>;
   readonly caller: string;
+  readonly owner: string;
   readonly outputModes: readonly string[];
   readonly extensions: readonly string[];
   readonly #place: Workplace;
@@ -46,8 +60,9 @@ export class Turn implements TaskContext {
     this.history = start.history;
     this.state = start.state;
     this.caller = start.caller;
+    this.owner = start.owner;
     this.outputModes = start.outputModes ?? NONE;
-    this.extensions = start.message.extensions ?? NONE;
+    this.extensions = start.extensions ?? start.message.extensions ?? NONE;
   }
 
   get id(): Maybe<string> {
@@ -99,6 +114,12 @@ export class Turn implements TaskContext {
 
   complete(message?: Content): Ending {
     return new Ending("completed", message);
+  }
+
+  fetch(part: Part): Promise<Part> {
+    if (part.kind !== "url") return Promise.resolve(part);
+    if (this.#place.fetchPart !== undefined) return this.#place.fetchPart(part, this.signal);
+    return Promise.reject(new AgentError("unsupported", "this host follows no links in messages"));
   }
 
   snapshot(): Promise<Maybe<Task>> {

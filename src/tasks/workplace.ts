@@ -1,9 +1,10 @@
-import { AgentError, type Maybe, type PushConfig, type TaskEvent } from "../envelope/index.js";
+import { AgentError, type Maybe, type Part, type PushConfig, type TaskEvent } from "../envelope/index.js";
 import type { AgentFunction } from "./agent-function.js";
 import type { TaskLimits } from "./limits.js";
 import type { Store } from "./store.js";
 import type { Timers } from "./timers.js";
 
+/** Clock and ids, injected. */
 export interface Ids {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -22,6 +23,9 @@ export interface PushPort {
   /** Called in the order of the journal, after the entry was written. Must neither wait nor throw. */
   deliver(config: PushConfig, event: TaskEvent): void;
 }
+
+/** Follows the link of a URL part. Guard, size and digest are its affair; so is hearing the signal. */
+export type FetchPart = (part: Part, signal: AbortSignal) => Promise<Part>;
 
 /** A run as those see it who only wait for it or stop it. */
 export interface Running {
@@ -42,6 +46,7 @@ export interface Endable {
   end(reason: AgentError): void;
 }
 
+/** The tools of one runtime. */
 export interface WorkplaceOptions {
   readonly agents: ReadonlyMap<string, ServedAgent>;
   readonly store: Store;
@@ -49,6 +54,7 @@ export interface WorkplaceOptions {
   readonly timers: Timers;
   readonly limits: TaskLimits;
   readonly push: Maybe<PushPort>;
+  readonly fetchPart: Maybe<FetchPart>;
 }
 
 /** What all runs of one runtime share: the tools, who is at work, and how much room is left. */
@@ -59,6 +65,7 @@ export class Workplace {
   readonly timers: Timers;
   readonly limits: TaskLimits;
   readonly push: Maybe<PushPort>;
+  readonly fetchPart: Maybe<FetchPart>;
   /** The name under which this runtime holds leases. */
   readonly holder: string;
   readonly runs = new Map<string, Running>();
@@ -81,6 +88,7 @@ export class Workplace {
     this.timers = options.timers;
     this.limits = options.limits;
     this.push = options.push;
+    this.fetchPart = options.fetchPart;
     this.holder = options.ids.newId();
   }
 

@@ -1,4 +1,4 @@
-import { type AgentError, ERRORS } from "../envelope/index.js";
+import { type AgentError, ERRORS, type Maybe } from "../envelope/index.js";
 import type { Response } from "./exchange.js";
 
 const JSON_HEADERS = Object.freeze({ "content-type": "application/json" });
@@ -7,8 +7,14 @@ export function jsonResponse(status: number, text: string, headers?: { readonly 
   return { status, headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers }, body: text };
 }
 
+/** What an error says beside its body: the challenge of a refusal, and when to come back. */
+export function errorHeaders({ facts }: AgentError): Maybe<{ readonly [name: string]: string }> {
+  if (facts.retryAfterMs === undefined) return facts.head;
+  return { "retry-after": String(Math.ceil(facts.retryAfterMs / 1000)), ...facts.head };
+}
+
 /** The house's own error form, for requests that no protocol claims: the seed's face, our code, and what happened. */
 export function errorResponse(status: number, error: AgentError, headers?: { readonly [name: string]: string }): Response {
   const body = { error: { code: ERRORS[error.code].face, reason: error.code, message: error.message } };
-  return jsonResponse(status, JSON.stringify(body), { ...error.facts.head, ...headers });
+  return jsonResponse(status, JSON.stringify(body), { ...errorHeaders(error), ...headers });
 }

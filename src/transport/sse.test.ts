@@ -100,6 +100,11 @@ describe("SseReader", () => {
     expect(read(pieces)).toEqual([event("héllo €😀", { id: "é" }), event("z", { id: "é" })]);
   });
 
+  test("what only begins like a byte order mark is kept", () => {
+    expect(read([Uint8Array.of(0xef), encoder.encode("data: a\n\n")])).toEqual([]);
+    expect(read([Uint8Array.of(0xef, 0xbb), Uint8Array.of(0xbf), encoder.encode("data: a\n\n")])).toEqual([event("a")]);
+  });
+
   test("bytes that are not UTF-8 read as replacement characters", () => {
     expect(read([Uint8Array.of(0x64, 0x61, 0x74, 0x61, 0x3a, 0xff, 0x0a, 0x0a)])).toEqual([event("\ufffd")]);
   });

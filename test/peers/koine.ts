@@ -1,5 +1,5 @@
 import { conformanceAgent, conformanceSkill } from "../../conformance/agent.js";
-import { agent, bearerTokens, type Server, type ServeOptions, serve } from "../../src/index.js";
+import { agent, bearerTokens, type ServeOptions, type Server, serve } from "../../src/index.js";
 
 export const ALICE = "alice-token-0123456789";
 export const BOB = "bob-token-0123456789";

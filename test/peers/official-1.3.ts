@@ -22,7 +22,12 @@ const ENDS: { readonly [word: string]: TaskState } = {
 };
 const SAID: { readonly [word: string]: string } = { ask: "what is the answer?", fail: "as commanded", reject: "as commanded" };
 
-const textPart = (value: string): Part => ({ content: { $case: "text", value }, metadata: undefined, filename: "", mediaType: "" });
+const textPart = (value: string): Part => ({
+  content: { $case: "text", value },
+  metadata: undefined,
+  filename: "",
+  mediaType: "",
+});
 const now = (): string => new Date().toISOString();
 
 /** The official executor interface, doing what our conformance agent does on command. */
@@ -134,6 +139,7 @@ export async function startOfficial13(options: Official13Options = {}): Promise<
     protocolBinding,
     protocolVersion,
   });
+  const legacyInterfaces = [address("/rpc", "JSONRPC", "0.3"), address("/rest", "HTTP+JSON", "0.3")];
   const document = {
     name: "official",
     description: "the official server under test",
@@ -141,16 +147,16 @@ export async function startOfficial13(options: Official13Options = {}): Promise<
     supportedInterfaces: [
       address("/rpc", "JSONRPC", "1.0"),
       address("/rest", "HTTP+JSON", "1.0"),
-      ...(legacy ? [address("/rpc", "JSONRPC", "0.3"), address("/rest", "HTTP+JSON", "0.3")] : []),
+      ...(legacy ? legacyInterfaces : []),
     ],
     capabilities: { streaming: true, pushNotifications: push, extendedAgentCard: extended },
     defaultInputModes: ["text/plain", "application/json", "application/octet-stream"],
     defaultOutputModes: ["text/plain"],
     skills: [{ id: "conform", name: "Conform", description: "commands", tags: ["test"] }],
   };
-  const card = AgentCard.fromJSON(document);
+  const truth = lying ? { ...document, supportedInterfaces: legacyInterfaces } : document;
   const requestHandler = new DefaultRequestHandler(
-    card,
+    AgentCard.fromJSON(truth),
     new InMemoryTaskStore(),
     new CommandExecutor(),
     undefined,
@@ -159,8 +165,11 @@ export async function startOfficial13(options: Official13Options = {}): Promise<
     extended ? AgentCard.fromJSON({ ...document, description: "told to friends" }) : undefined,
   );
   const legacyCompat = { enabled: legacy || lying };
-  const shared = { requestHandler, userBuilder: UserBuilder.noAuthentication, legacyCompat };
-  app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
+  // The extended card is for those who have shown who they are.
+  const userBuilder = extended ? async () => ({ isAuthenticated: true, userName: "tester" }) : UserBuilder.noAuthentication;
+  const shared = { requestHandler, userBuilder, legacyCompat };
+  const published = AgentCard.fromJSON(document);
+  app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: async () => published }));
   if (lying) app.use("/rpc", forget10);
   app.use("/rpc", jsonRpcHandler(shared));
   app.use("/rest", lying ? legacyRestRouter(shared) : restHandler(shared));

@@ -18,7 +18,7 @@ export const toy: Protocol = {
     binary: false,
     carries: ["sessionId", "traceId"],
   },
-  losses: [{ version: "1", path: "message.parts[kind!=text]", reason: "toy carries text only" }],
+  losses: [{ version: "1", path: "message.parts[]", reason: "toy carries text only" }],
   routes: [
     { method: "POST", path: "/toy" },
     { method: "GET", path: "/toy" },

@@ -6,6 +6,7 @@ import {
   type Maybe,
   type Operation,
   type Principal,
+  parseTraceparent,
   type Reply,
   type Via,
 } from "../../envelope/index.js";
@@ -39,8 +40,8 @@ export interface Answering {
 }
 
 export function answer(host: Host, asked: Asked): Answering {
-  const { request, dialect, via, card, caller } = asked;
-  const parameters = callParameters(request, card, asked.tenant ?? dialect.tenantOf(asked.params));
+  const { request, via, card, caller } = asked;
+  const parameters = callParameters(request, card, asked.tenant ?? tenantIn(asked));
   const call = host.begin(request, { caller, agent: card.name, via, parameters });
   const lose: LossSink = (loss) => call.lose(loss);
   const facts: DecodeFacts = {
@@ -55,6 +56,14 @@ export function answer(host: Host, asked: Asked): Answering {
   return { operation, parameters, reply: host.handler(operation, call), lose };
 }
 
+function tenantIn({ dialect, params }: Asked): Maybe<string> {
+  try {
+    return dialect.tenantOf(params);
+  } catch (thrown) {
+    throw blame(thrown, "invalid_message");
+  }
+}
+
 function decode({ dialect, name, params }: Asked, facts: DecodeFacts): Operation {
   try {
     return dialect.decodeRequest(name, params, facts);
@@ -63,7 +72,7 @@ function decode({ dialect, name, params }: Asked, facts: DecodeFacts): Operation
   }
 }
 
-/** Two things HTTP says in headers: where a lost stream is taken up again, and the key of a send. */
+/** What HTTP says in headers: where a lost stream is taken up again, the key of a send, and its trace. */
 function withHeaders(operation: Operation, request: Request): Operation {
   const { headers } = request;
   if (operation.kind === "task.subscribe") {
@@ -73,14 +82,17 @@ function withHeaders(operation: Operation, request: Request): Operation {
       ? operation
       : { ...operation, after: after as NonNullable<typeof operation.after> };
   }
-  const key = operation.kind === "send" ? headers["idempotency-key"] : undefined;
-  if (operation.kind !== "send" || key === undefined) return operation;
+  if (operation.kind !== "send") return operation;
   const { envelope } = operation;
-  const told = envelope.context.idempotencyKey;
-  if (told !== undefined && told !== key) {
+  const { context } = envelope;
+  const key = headers["idempotency-key"];
+  if (key !== undefined && context.idempotencyKey !== undefined && context.idempotencyKey !== key) {
     throw new AgentError("invalid_message", "the Idempotency-Key header and the message's own key differ", {
       field: "Idempotency-Key",
     });
   }
-  return { ...operation, envelope: { ...envelope, context: { ...envelope.context, idempotencyKey: key } } };
+  const trace = context.traceId === undefined ? parseTraceparent(headers["traceparent"]) : undefined;
+  if (key === undefined && trace === undefined) return operation;
+  const told = { ...context, idempotencyKey: key ?? context.idempotencyKey, traceId: trace?.traceId ?? context.traceId };
+  return { ...operation, envelope: { ...envelope, context: told } };
 }

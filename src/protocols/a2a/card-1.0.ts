@@ -37,10 +37,17 @@ export function writeProvider({ provider }: Card): JsonObject | undefined {
 }
 
 /** `extended`: 1.0 says here what 0.3 says at the top of the card. */
+/** The extensions a card declares: the agent's own, and those that stand for capabilities. */
+export function offeredExtensions({ extensions, idempotentSend, resume }: Capabilities): readonly Extension[] {
+  return [
+    ...extensions,
+    ...(idempotentSend ? [{ uri: IDEMPOTENT_SEND_URI, required: false }] : []),
+    ...(resume ? [{ uri: RESUME_URI, required: false }] : []),
+  ];
+}
+
 export function writeCapabilities(capabilities: Capabilities, extended: boolean): JsonObject {
-  const extensions: JsonObject[] = capabilities.extensions.map(writeExtension);
-  if (capabilities.idempotentSend) extensions.push({ uri: IDEMPOTENT_SEND_URI });
-  if (capabilities.resume) extensions.push({ uri: RESUME_URI });
+  const extensions: JsonObject[] = offeredExtensions(capabilities).map(writeExtension);
   return {
     streaming: capabilities.streaming,
     pushNotifications: capabilities.push,

@@ -68,3 +68,8 @@ export function jsonBody(response: Response): unknown {
 export function badPeer(response: Response, problem: string, cause?: unknown): AgentError {
   return new AgentError("bad_peer", `HTTP ${response.status}: ${problem}`, { status: response.status, sent: "maybe", cause });
 }
+
+/** A redirect is an address somebody else chose; it is never followed, and an agent has no business sending one. */
+export function refuseRedirect(response: Response): void {
+  if (response.status >= 300 && response.status < 400) throw badPeer(response, "it redirects, and redirects are not followed");
+}

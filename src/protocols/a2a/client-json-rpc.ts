@@ -3,7 +3,7 @@ import type { Request, Response } from "../../transport/exchange.js";
 import { blame } from "../../transport/fields.js";
 import { encodeRpcRequest, parseRpcResponse, type RpcAnswer } from "../../transport/json-rpc.js";
 import { makeRequest } from "../../transport/request.js";
-import { badPeer, type ClientBinding, commonHeaders, jsonBody, type Outgoing } from "./client-binding.js";
+import { badPeer, type ClientBinding, commonHeaders, jsonBody, type Outgoing, refuseRedirect } from "./client-binding.js";
 import { errorFromRest, errorFromRpc } from "./errors.js";
 import { OPERATIONS } from "./operations.js";
 
@@ -21,6 +21,7 @@ export const jsonRpcBinding: ClientBinding = {
   },
 
   readResult(response: Response, { id }: Outgoing): unknown {
+    refuseRedirect(response);
     if (response.status >= 300) return throwHttp(response, id);
     const body = jsonBody(response);
     if (body === undefined) throw badPeer(response, "the answer is empty");

@@ -1,7 +1,7 @@
 import { AgentError, isObject, type JsonObject } from "../../envelope/index.js";
 import type { Request, Response } from "../../transport/exchange.js";
 import { makeRequest } from "../../transport/request.js";
-import { badPeer, type ClientBinding, commonHeaders, jsonBody, type Outgoing } from "./client-binding.js";
+import { badPeer, type ClientBinding, commonHeaders, jsonBody, type Outgoing, refuseRedirect } from "./client-binding.js";
 import { errorFromRest } from "./errors.js";
 import type { OperationName } from "./operations.js";
 
@@ -29,6 +29,7 @@ export const restBinding: ClientBinding = {
   },
 
   readResult(response: Response, { name }: Outgoing): unknown {
+    refuseRedirect(response);
     if (response.status >= 300) throw restFailure(response);
     const body = jsonBody(response);
     if (body !== undefined) return body;

@@ -1,6 +1,6 @@
 import { AgentError, type Call, type Event, type Handler, type Operation, type OperationOf } from "../../envelope/index.js";
 import { isEventStream } from "../../transport/body.js";
-import { isStream, type Link } from "../../transport/exchange.js";
+import { type Chunk, isStream, type Link, type Response } from "../../transport/exchange.js";
 import { blame } from "../../transport/fields.js";
 import { DEFAULT_LIMITS } from "../../transport/limits.js";
 import type { Ids, Peer } from "../protocol.js";
@@ -51,22 +51,31 @@ async function unary(wire: Wire, operation: Operation, call: Call): Promise<Even
   const outgoing = encode(wire, operation, call, false);
   const response = await wire.link.exchange(wire.binding.write(outgoing));
   const result = wire.binding.readResult(response, outgoing);
-  return decoded(() => wire.dialect.decodeResult(operation, result, factsFor(wire, call)));
+  return decoded(() => wire.dialect.decodeResult(operation, result, factsFor(wire, operation, call)));
 }
 
 function stream(wire: Wire, operation: OperationOf<"send"> | OperationOf<"task.subscribe">, call: Call): AsyncIterable<Event> {
   const outgoing = encode(wire, operation, call, true);
-  const facts = factsFor(wire, call);
+  const facts = factsFor(wire, operation, call);
   return new PeerEvents({
     async open(): Promise<Source> {
       const response = await wire.link.exchange(wire.binding.write(outgoing));
-      if (isStream(response.body) && isEventStream(response.headers["content-type"]))
-        return { chunks: response.body[Symbol.asyncIterator]() };
+      if (isEventStream(response.headers["content-type"])) return { chunks: chunksOf(response) };
       return { single: wire.binding.readResult(response, outgoing) };
     },
     read: (data) => wire.binding.readItem(data, outgoing),
+    taskFirst: wire.dialect.version === "1.0",
     decode: (item) => decoded(() => wire.dialect.decodeStreamItem(item, facts)),
   });
+}
+
+/** A stream that was over before it was read comes as one piece. */
+async function* once(body: Chunk): AsyncGenerator<Chunk, void, void> {
+  yield body;
+}
+
+function chunksOf({ body }: Response): AsyncIterator<Chunk> {
+  return isStream(body) ? body[Symbol.asyncIterator]() : once(body ?? "");
 }
 
 /** The log of a finished task: no binding of this protocol can read it without following. */
@@ -85,11 +94,12 @@ function encode(wire: Wire, operation: Operation, call: Call, streaming: boolean
   return { peer: wire.peer, operation, call, streaming, name: encoded.name, params: encoded.params, id: wire.ids.newId() };
 }
 
-function factsFor({ peer, ids }: Wire, call: Call): DecodeFacts {
+function factsFor({ peer, ids }: Wire, operation: Operation, call: Call): DecodeFacts {
   return {
     now: ids.now(),
     src: peer.card.name,
     dst: call.caller.id,
+    parentId: operation.kind === "send" ? operation.envelope.id : undefined,
     partsPerMessage: DEFAULT_LIMITS.partsPerMessage,
     lose: (loss) => call.lose(loss),
   };

@@ -8,6 +8,8 @@ export interface DecodeFacts {
   /** Names for the two ends of the message where the wire has none. */
   readonly src: string;
   readonly dst: string;
+  /** The message that is being answered: the parent of an answer that names none. */
+  readonly parentId?: Maybe<string>;
   readonly partsPerMessage: number;
   readonly lose: LossSink;
 }

@@ -109,15 +109,13 @@ async function proveBare(
 function spoken(card: Card, base: string): readonly Peer[] {
   const speaks = ({ protocol, version, binding }: Interface): boolean =>
     protocol === "a2a" && VERSIONS.some((each) => each === version) && BINDINGS.some((each) => each === binding);
-  return card.interfaces
-    .filter(speaks)
-    .map(({ url, version, binding, tenant }) => ({
-      url: new URL(url, base).href.replace(/\/$/, ""),
-      card,
-      version,
-      binding,
-      tenant,
-    }));
+  return card.interfaces.filter(speaks).map(({ url, version, binding, tenant }) => ({
+    url: new URL(url, base).href.replace(/\/$/, ""),
+    card,
+    version,
+    binding,
+    tenant,
+  }));
 }
 
 function label({ version, binding, url }: Peer): string {

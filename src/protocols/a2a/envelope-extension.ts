@@ -15,7 +15,8 @@ import { readBase64, writeBase64 } from "./base64.js";
 /**
  * The one metadata member of a message in which the envelope's other members ride, under their UTE names. It is written
  * only when a message has something that A2A has no place for. Time, source and destination travel with it, but are no
- * reason to write it: without it they are the time of arrival and the names of the two ends.
+ * reason to write it: without it they are the time of arrival and the names of the two ends. Nor is the parent of an
+ * answer: it is the message that was answered.
  */
 export const ENVELOPE_KEY = "urn:koine:envelope:1";
 
@@ -33,7 +34,7 @@ interface Carried {
 
 /** The value to write under the key, or undefined where the message needs none. */
 export function carriedFrom(envelope: Envelope): Maybe<JsonObject> {
-  const context = contextFrom(envelope.context);
+  const context = contextFrom(envelope.context, envelope.role);
   const meta = metaFrom(envelope.meta);
   const proofs = proofsFrom(envelope.proofs);
   const intent = envelope.intent === "" ? undefined : envelope.intent;
@@ -43,10 +44,10 @@ export function carriedFrom(envelope: Envelope): Maybe<JsonObject> {
   return { ts: envelope.ts, src: envelope.src, dst: envelope.dst, intent, context, meta, proofs, extra };
 }
 
-function contextFrom(context: Context): Maybe<JsonObject> {
+function contextFrom(context: Context, role: Envelope["role"]): Maybe<JsonObject> {
   if (
     context.traceId === undefined &&
-    context.parentId === undefined &&
+    (context.parentId === undefined || role === "agent") &&
     context.idempotencyKey === undefined &&
     context.priority === undefined &&
     context.ttlMs === undefined &&

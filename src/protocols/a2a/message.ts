@@ -46,7 +46,7 @@ export function readMessage(form: Form, value: unknown, path: string, facts: Dec
     intent: "",
     role,
     content,
-    context: placeOf(sessionId, taskId),
+    context: placeOf(sessionId, taskId, role === "agent" ? facts.parentId : undefined),
     meta: NO_META,
     references,
     extensions,
@@ -116,10 +116,10 @@ function metadataOf(envelope: Envelope, path: string, lose: LossSink): Maybe<Met
       { ...metadata, [ENVELOPE_KEY]: carried };
 }
 
-function placeOf(sessionId: Maybe<string>, taskId: Maybe<string>): Context {
+function placeOf(sessionId: Maybe<string>, taskId: Maybe<string>, parentId: Maybe<string>): Context {
   return {
     traceId: undefined,
-    parentId: undefined,
+    parentId,
     idempotencyKey: undefined,
     sessionId,
     taskId,

@@ -1,4 +1,4 @@
-import { AgentError, type Event, isClosing } from "../../envelope/index.js";
+import { AgentError, type Event, isClosing, isTerminal } from "../../envelope/index.js";
 import type { Chunk } from "../../transport/exchange.js";
 import { readJson } from "../../transport/json.js";
 import { DEFAULT_LIMITS } from "../../transport/limits.js";
@@ -14,9 +14,13 @@ export interface PeerEventsOptions {
   /** The stream item inside one SSE event's data; throws the peer's own error. */
   read(data: unknown): unknown;
   decode(item: unknown): Event;
+  /** The version demands that a stream begins with the task or a message; 0.3 servers often begin with a status. */
+  readonly taskFirst: boolean;
 }
 
 const utf8 = new TextEncoder();
+/** How long a peer may take to end a response that has nothing more to say. */
+const LINGER_MS = 1_000;
 
 /**
  * A peer's stream as events. One object and no generator inside, because twenty events a stream add up. The request is
@@ -29,6 +33,7 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
   readonly #take = (event: SseEvent): void => void this.#waiting.push(event);
   #source: Source | undefined;
   #done = false;
+  #taskId: string | undefined;
   /** The last event was one after which a stream may end. */
   #closed = false;
 
@@ -45,10 +50,7 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
     try {
       this.#source ??= await this.#options.open();
       const event = "single" in this.#source ? this.#only(this.#source.single) : await this.#read(this.#source.chunks);
-      if (event !== undefined) {
-        this.#closed = isClosing(event);
-        return { done: false, value: event };
-      }
+      if (event !== undefined) return { done: false, value: this.#checked(event) };
       if (!this.#closed) throw new AgentError("interrupted", "the stream ended before the task did", { sent: "maybe" });
     } catch (thrown) {
       await this.return();
@@ -62,6 +64,39 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
     this.#done = true;
     if (this.#source !== undefined && "chunks" in this.#source) await this.#source.chunks.return?.();
     return { done: true, value: undefined };
+  }
+
+  /** One stream tells of one task from its first event on, and says nothing after the end of it. */
+  #checked(event: Event): Event {
+    const taskId = this.#taskId;
+    const spoken = event.kind === "task" ? event.task.id : "taskId" in event ? event.taskId : undefined;
+    if (this.#options.taskFirst && taskId === undefined && (event.kind === "status" || event.kind === "artifact")) {
+      throw new AgentError("bad_peer", `the stream begins with ${event.kind} instead of the task it is about`);
+    }
+    if (taskId !== undefined && spoken !== undefined && spoken !== taskId) {
+      throw new AgentError("bad_peer", `the stream of task ${taskId} tells of task ${spoken}`);
+    }
+    this.#taskId = taskId ?? spoken;
+    this.#closed = isClosing(event);
+    if (isFinal(event)) this.#finish();
+    return event;
+  }
+
+  /** Nothing more can come. The peer may end the response by itself, which keeps the connection; else it is let go. */
+  #finish(): void {
+    this.#done = true;
+    const source = this.#source;
+    if (source === undefined || !("chunks" in source)) return;
+    const { chunks } = source;
+    const letGo = (): void => void Promise.resolve(chunks.return?.()).catch(() => undefined);
+    const timer = setTimeout(letGo, LINGER_MS);
+    chunks.next().then(
+      (step) => {
+        clearTimeout(timer);
+        if (!step.done) letGo();
+      },
+      () => clearTimeout(timer),
+    );
   }
 
   #only(result: unknown): Event {
@@ -87,6 +122,13 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
     // The peer's own cursor, opaque to us: handing it back resumes the stream where the peer supports that.
     return id === undefined || id === "" ? event : { ...event, cursor: id as NonNullable<Event["cursor"]> };
   }
+}
+
+function isFinal(event: Event): boolean {
+  if (event.kind === "message") return true;
+  return (
+    (event.kind === "task" && isTerminal(event.task.status.state)) || (event.kind === "status" && isTerminal(event.status.state))
+  );
 }
 
 function parseData(data: string): unknown {

@@ -17,7 +17,7 @@ import {
 } from "../../envelope/index.js";
 import type { Request, Response } from "../../transport/exchange.js";
 import { blame, optional, readInteger, readObject, readString, readStrings } from "../../transport/fields.js";
-import { jsonResponse } from "../../transport/response.js";
+import { errorHeaders, jsonResponse } from "../../transport/response.js";
 import { encodeSse } from "../../transport/sse.js";
 import type { Host } from "../protocol.js";
 import { v1 } from "./codec-1.0.js";
@@ -62,7 +62,7 @@ export async function answerPlain(host: Host, card: Card, request: Request): Pro
     return jsonResponse(200, JSON.stringify({ id, events: plainEvents(await reply) }));
   } catch (thrown) {
     const error = blame(thrown, "invalid_message");
-    return jsonResponse(errorRow(error.code).http["1.0.1"], JSON.stringify(plainError(id, error)), error.facts.head);
+    return jsonResponse(errorRow(error.code).http["1.0.1"], JSON.stringify(plainError(id, error)), errorHeaders(error));
   }
 }
 

@@ -174,7 +174,7 @@ function writeSend(operation: OperationOf<"send">, tenant: Maybe<string>, lose: 
 }
 
 /** `idempotencyKey` is ours: it finds the work that a lost send has started. Others ignore it. */
-export function writeList(operation: OperationOf<"task.list">, tenant: Maybe<string>, lose: LossSink): JsonObject {
+function writeList(operation: OperationOf<"task.list">, tenant: Maybe<string>, lose: LossSink): JsonObject {
   const { state, changedSince } = operation;
   return {
     tenant,

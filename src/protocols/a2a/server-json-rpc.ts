@@ -10,7 +10,7 @@ import {
 } from "../../envelope/index.js";
 import type { Request, Response } from "../../transport/exchange.js";
 import { encodeRpcError, encodeRpcResult, type RpcId, readRpcRequest } from "../../transport/json-rpc.js";
-import { jsonResponse } from "../../transport/response.js";
+import { errorHeaders, jsonResponse } from "../../transport/response.js";
 import { encodeSse } from "../../transport/sse.js";
 import type { Host } from "../protocol.js";
 import { type Answering, answer } from "./answering.js";
@@ -47,6 +47,7 @@ const METHODS: ReadonlyMap<string, Spoken> = new Map([
 export async function answerJsonRpc(host: Host, card: Card, request: Request, tenant: Maybe<string>): Promise<Response> {
   let id: RpcId = null;
   let version: Dialect["version"] = "1.0";
+  let streaming = false;
   try {
     const admitted = host.admit(request);
     const caller: Principal = admitted instanceof Promise ? await admitted : admitted;
@@ -59,11 +60,14 @@ export async function answerJsonRpc(host: Host, card: Card, request: Request, te
     version = spoken.dialect.version;
     checkVersion(request, version);
     const { name, dialect, via } = spoken;
+    streaming = OPERATIONS[name].streaming;
     const answering = answer(host, { request, card, caller, tenant, params: rpc.params, name, dialect, via });
-    if (OPERATIONS[name].streaming) return await writeStream(host, id, dialect, answering);
+    if (streaming) return await writeStream(host, id, dialect, answering);
     return await writeResult(id, dialect, answering);
   } catch (thrown) {
-    return writeError(AgentError.from(thrown), id, version);
+    const error = AgentError.from(thrown);
+    if (streaming && version === "0.3" && wantsEvents(request)) return writeStreamError(error, id);
+    return writeError(error, id, version);
   }
 }
 
@@ -97,6 +101,17 @@ const HTTP_STATUS: { readonly [code in ErrorCode]?: number } = {
   unavailable: 503,
 };
 
+/** Clients of 0.3 take nothing but events for an answer to a streaming call, errors included; those of 1.0 take JSON (wire §17.3). */
+function writeStreamError(error: AgentError, id: RpcId): Response {
+  if (HTTP_STATUS[error.code] !== undefined) return writeError(error, id, "0.3");
+  const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };
+  return { status: 200, headers, body: encodeSse(encodeRpcError(id, rpcErrorOf(error, "0.3"))) };
+}
+
+function wantsEvents(request: Request): boolean {
+  return request.headers["accept"]?.includes("text/event-stream") === true;
+}
+
 function writeError(error: AgentError, id: RpcId, version: Dialect["version"]): Response {
-  return jsonResponse(HTTP_STATUS[error.code] ?? 200, encodeRpcError(id, rpcErrorOf(error, version)), error.facts.head);
+  return jsonResponse(HTTP_STATUS[error.code] ?? 200, encodeRpcError(id, rpcErrorOf(error, version)), errorHeaders(error));
 }

@@ -1,6 +1,7 @@
 import { AgentError, type Card, type Event, isPromise, type Maybe, type Via } from "../../envelope/index.js";
 import type { Request, Response } from "../../transport/exchange.js";
 import { blame } from "../../transport/fields.js";
+import { errorHeaders } from "../../transport/response.js";
 import { encodeSse } from "../../transport/sse.js";
 import type { Host } from "../protocol.js";
 import { type Answering, answer } from "./answering.js";
@@ -86,7 +87,7 @@ async function write(
 
 function writeError(error: AgentError, request: Request, dialect: Dialect, settings: A2aSettings): Response {
   const { status, body } = restErrorOf(error, dialect.version, settings.errorProfile);
-  return { status, headers: { "content-type": restMediaType(request), ...error.facts.head }, body: JSON.stringify(body) };
+  return { status, headers: { "content-type": restMediaType(request), ...errorHeaders(error) }, body: JSON.stringify(body) };
 }
 
 function methodNotAllowed(request: Request, allow: readonly string[], dialect: Dialect, settings: A2aSettings): Response {

@@ -10,6 +10,7 @@ interface KeptKey {
   next: KeptKey | undefined;
 }
 
+/** How many keys are kept. */
 export interface KeyLimits {
   readonly idempotencyKeys: number;
   readonly idempotencyKeysPerOwner: number;

@@ -7,6 +7,7 @@ import { answerFor, KeyIndex } from "./key-index.js";
 import { listTasks } from "./list-tasks.js";
 import { TaskRecord } from "./task-record.js";
 
+/** What a store in memory needs. */
 export interface MemoryStoreOptions {
   readonly limits?: Maybe<Partial<TaskLimits>>;
   now(): number;

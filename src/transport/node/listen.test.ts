@@ -233,6 +233,14 @@ describe("listen: peers that crawl, lie and vanish", () => {
     expect(await raw.closed).toMatch(/^HTTP\/1.1 413 .*the request body is longer than 1000 bytes/s);
   });
 
+  test("the refusal is read although the upload is large and under way", async () => {
+    const { port } = await serve(echo, { bodyBytes: 1_000 });
+    const raw = await dial(port);
+    raw.socket.write("POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 50000000\r\n\r\n");
+    raw.socket.write(Buffer.alloc(20_000_000));
+    expect(await raw.closed).toMatch(/^HTTP\/1.1 413 .*the request body is longer than 1000 bytes/s);
+  });
+
   test("a body that turns out too long is refused although the peer goes on sending", async () => {
     let reached = false;
     const { port } = await serve(

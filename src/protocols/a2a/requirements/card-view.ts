@@ -1,13 +1,11 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
-import type { Subject } from "../../requirement.js";
+import { CONFORMANCE_TAG, type Subject } from "../../requirement.js";
 import { ask, type Got } from "./ask.js";
 import { demand, skip } from "./duty.js";
 
 /** Where an agent says what it is (A2A 1.0 §8.2), and where it said so up to 0.2. */
 export const CARD_PATH = "/.well-known/agent-card.json";
 export const OLD_CARD_PATH = "/.well-known/agent.json";
-/** A skill with this tag promises the probing commands of our conformance agent. */
-export const CONFORMANCE_TAG = "koine-conformance";
 
 /** One address from the card, whichever generation wrote it. */
 export interface ListedInterface {

@@ -40,7 +40,9 @@ async function* readLines(chunks: AsyncIterable<Chunk>): AsyncGenerator<string> 
     rest = lines.pop() ?? "";
     yield* lines;
   }
-  if (rest !== "") yield rest;
+  // A carriage return at the very end waited for a line feed that did not come.
+  if (rest.endsWith("\r")) yield rest.slice(0, -1);
+  else if (rest !== "") yield rest;
 }
 
 function toFrame(lines: readonly string[]): Frame {

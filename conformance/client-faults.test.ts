@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { connect, Verdicts } from "../src/index.js";
+import { checkFault, expectations } from "./client-faults.js";
+import { faults } from "./faults.js";
+
+const options = {
+  timeoutMs: 6_000,
+  connect: (url: string) => connect(url, { timeoutMs: 800, discoverMs: 1_500, verdicts: new Verdicts() }),
+};
+
+describe("our client half, against a misbehaving server", () => {
+  test("every fault has an expectation", () => {
+    expect(expectations.map(({ fault }) => fault).toSorted()).toEqual(faults.map(({ name }) => name).toSorted());
+  });
+
+  for (const expectation of expectations)
+    test(expectation.fault, async () => {
+      expect(await checkFault(expectation, options)).toMatchObject({ outcome: "met" });
+    });
+});
+
+describe("clients that do it wrong", () => {
+  const named = (fault: string) => expectations.filter((each) => each.fault === fault).map((each) => checkFault(each, wrong));
+  const wrong = {
+    timeoutMs: 500,
+    connect: async (url: string) => ({
+      // Posts twice, believes everything, waits for ever.
+      handler: async () => {
+        const post = () =>
+          fetch(`${url}/rpc`, { method: "POST", body: JSON.stringify({ jsonrpc: "2.0", id: "1", method: "SendMessage" }) });
+        await (await post()).text();
+        await (await post()).text();
+        return { kind: "done" } as const;
+      },
+    }),
+  };
+
+  test("a false success is caught", async () => {
+    expect(await Promise.all(named("wrong-id"))).toEqual([
+      {
+        fault: "wrong-id",
+        what: "answers with another request's id",
+        outcome: "unmet",
+        detail: "ended with answer; allowed: bad_peer",
+      },
+    ]);
+  });
+  test("a second request is caught", async () => {
+    expect(await Promise.all(named("proto-keys"))).toMatchObject([{ outcome: "unmet", detail: "one call made 2 requests" }]);
+  });
+  test("a followed redirect is caught", async () => {
+    const [verdict] = await Promise.all([
+      checkFault(
+        { fault: "redirect", allowed: ["answer"] },
+        {
+          ...wrong,
+          connect: async (url) => ({
+            handler: async () => {
+              await fetch(`${url}/rpc`, { method: "POST", body: JSON.stringify({ method: "SendMessage" }) });
+              return { kind: "done" } as const;
+            },
+          }),
+        },
+      ),
+    ]);
+    expect(verdict).toMatchObject({ outcome: "unmet", detail: "a redirect was followed" });
+  });
+  test("hanging is caught", async () => {
+    expect(await Promise.all(named("silent"))).toMatchObject([
+      { outcome: "unmet", detail: "Error: the client hangs: nothing within 500 ms" },
+    ]);
+  });
+});

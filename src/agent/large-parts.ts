@@ -1,0 +1,100 @@
+import {
+  type ArtifactLinks,
+  type ArtifactStore,
+  artifactExchange,
+  createArtifactLinks,
+  fetchPart,
+  moveLargeParts,
+} from "../artifacts/index.js";
+import { type Content, cancelFrom, INLINE_CONTENT_BYTES, type Part, partBytes, partsOf } from "../envelope/index.js";
+import type { HouseRoute } from "../protocols/front.js";
+import { type AddressClass, type Admission, createGuard, pinnedLookup, resolveByDns } from "../security/index.js";
+import { type AgentFunction, type AgentStream, Ending, type FetchPart, Progress, type Result } from "../tasks/index.js";
+import { poolLink } from "../transport/node/index.js";
+
+export interface ArtifactOptions {
+  readonly store: ArtifactStore;
+  /** What links are signed with, at least 32 bytes. Default: made at start, so links do not outlive the process. */
+  readonly secret?: Uint8Array;
+  readonly linkMs?: number;
+  /** Content of this many bytes or more travels by reference. Default: 1 MB. */
+  readonly inlineBytes?: number;
+}
+
+/** The artifact side of a host: what is served, what is moved out of messages, and how links are followed. */
+export interface LargeParts {
+  readonly routes: readonly HouseRoute[];
+  move(content: Content, owner: string): Content | Promise<Content>;
+}
+
+export function createLargeParts(
+  options: ArtifactOptions,
+  admission: Admission,
+  now: () => number,
+  baseUrl: () => string,
+): LargeParts {
+  const { store, linkMs, inlineBytes = INLINE_CONTENT_BYTES } = options;
+  const secret = options.secret ?? crypto.getRandomValues(new Uint8Array(32));
+  const links: ArtifactLinks = createArtifactLinks({ secret, baseUrl, now, linkMs });
+  const exchange = artifactExchange({ store, links, admit: admission });
+  return {
+    routes: ["GET", "HEAD"].map((method) => ({ route: { method, path: "/artifacts/*" }, exchange })),
+    move(content, owner) {
+      const parts = partsOf(content);
+      if (sizeOf(parts) < inlineBytes) return content;
+      return moveLargeParts(parts, { inlineBytes, owner, artifacts: { store, links } }).then((moved) => moved.content);
+    },
+  };
+}
+
+function sizeOf(parts: readonly Part[]): number {
+  let bytes = 0;
+  for (const part of parts) bytes += partBytes(part);
+  return bytes;
+}
+
+/** The agent as before, except that what it says may be larger than a message: large parts leave as references. */
+export function speakingByReference(handle: AgentFunction, { move }: LargeParts): AgentFunction {
+  return (message, task) => {
+    const output = handle(message, task);
+    if (isStream(output)) return referring(output, (content) => move(content, task.owner));
+    return Promise.resolve(output).then((result) => movedResult(result, (content) => move(content, task.owner)));
+  };
+}
+
+type Move = (content: Content) => Content | Promise<Content>;
+
+async function* referring(output: AgentStream, move: Move): AgentStream {
+  let step = await output.next();
+  try {
+    while (!step.done) {
+      const { value } = step;
+      yield typeof value === "string" || value.content === undefined
+        ? value
+        : new Progress(value.step, await move(value.content), value.options);
+      step = await output.next();
+    }
+    return await movedResult(step.value, move);
+  } finally {
+    // A run that was stopped ends the agent's own generator too, so that its cleanup runs.
+    if (!step.done) await output.return(undefined);
+  }
+}
+
+async function movedResult(result: Result, move: Move): Promise<Result> {
+  if (result === undefined) return undefined;
+  if (result instanceof Ending)
+    return result.content === undefined ? result : new Ending(result.state, await move(result.content));
+  return move(result as Content);
+}
+
+function isStream(output: ReturnType<AgentFunction>): output is AgentStream {
+  return typeof output === "object" && output !== null && Symbol.asyncIterator in output;
+}
+
+/** Follows links out of messages that came from an address of this class: never to a more private one. */
+export function followLinks(from: AddressClass, allow?: readonly string[]): FetchPart {
+  const guard = createGuard({ from, allow, resolve: resolveByDns });
+  return (part, signal) =>
+    fetchPart(part, { guard, linkTo: (target) => poolLink({ lookup: pinnedLookup(target) }), cancel: cancelFrom(signal) });
+}

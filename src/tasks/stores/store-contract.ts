@@ -1,0 +1,274 @@
+import type { TaskLimits } from "../limits.js";
+import type { Store } from "../store.js";
+import { batch, chunk, LEASE, message, OWNER, read, rejects, same, shape, start, status } from "./contract-samples.js";
+
+/** A store on time that the suite moves. */
+export interface StoreUnderTest {
+  readonly store: Store;
+  advance(ms: number): void;
+}
+/** Makes a fresh store for one requirement; its time begins at 1,000. */
+export type MakeStore = (limits: Partial<TaskLimits>) => StoreUnderTest | Promise<StoreUnderTest>;
+
+/** One thing a store must do. */
+export interface StoreRequirement {
+  readonly name: string;
+  check(makeStore: MakeStore): Promise<void>;
+}
+
+/** What any store under the task runtime must do. Data and functions, so that any test runner can run it. */
+export const storeContract: readonly StoreRequirement[] = [
+  {
+    name: "the first entry is the task itself",
+    async check(makeStore) {
+      const { store } = await makeStore({});
+      await store.create(start("t"));
+      same(await read(store, "t"), ["1 task submitted"]);
+      same((await store.snapshot("t", OWNER))?.seq, 1);
+    },
+  },
+  {
+    name: "appends are numbered without gap, and wake the readers",
+    async check(makeStore) {
+      const { store } = await makeStore({});
+      await store.create(start("t"));
+      let rung = 0;
+      const off = store.wake("t", () => {
+        rung += 1;
+      });
+      same(await store.append("t", batch(1, 1, [chunk("a"), chunk("b", true)])), { ok: true, cancelRequested: false });
+      off();
+      same((await store.append("t", batch(1, 3, [status("completed")]))).ok, true);
+      same(rung, 1);
+      same(await read(store, "t"), ["1 task submitted", "2 artifact", "3 artifact", "4 status completed"]);
+      same(await read(store, "t", 2, 1), ["3 artifact"]);
+      same((await store.read("t", OWNER, 4, 10))?.closed, true);
+    },
+  },
+  {
+    name: "a late writer is refused by sequence, by epoch, and by a terminal state",
+    async check(makeStore) {
+      const { store, advance } = await makeStore({});
+      await store.create(start("t"));
+      same(await store.append("t", batch(1, 0, [chunk("a")])), { ok: false, because: "sequence" });
+      same(await store.append("t", batch(1, 2, [chunk("a")])), { ok: false, because: "sequence" });
+      advance(1_001);
+      same((await store.takeOver({ holder: "h-2", leaseMs: 1_000 }, 10)).length, 1);
+      same(await store.append("t", batch(1, 1, [chunk("a")])), { ok: false, because: "fenced" });
+      same((await store.append("t", batch(2, 1, [status("failed")]))).ok, true);
+      same(await store.append("t", batch(2, 2, [chunk("a")])), { ok: false, because: "closed" });
+    },
+  },
+  {
+    name: "a snapshot is the fold of the journal, now or at an earlier entry",
+    async check(makeStore) {
+      const { store } = await makeStore({});
+      await store.create(start("t"));
+      await store.append("t", batch(1, 1, [chunk("a"), status("working", "w1"), chunk("b", true)]));
+      same(shape(await store.snapshot("t", OWNER)), { seq: 4, state: "working", text: "ab", history: ["hello"] });
+      same(shape(await store.snapshot("t", OWNER, 2)), { seq: 2, state: "submitted", text: "a", history: ["hello"] });
+      await store.hear("t", OWNER, message("and?"));
+      await store.append("t", batch(1, 4, [status("working", "w2"), chunk("c", true)]));
+      same(shape(await store.snapshot("t", OWNER)), { seq: 6, state: "working", text: "abc", history: ["hello", "and?", "w1"] });
+      same(shape(await store.snapshot("t", OWNER, 4)), { seq: 4, state: "working", text: "ab", history: ["hello", "and?"] });
+      same(await store.snapshot("t", OWNER, 7), undefined);
+      same(await store.snapshot("t", OWNER, 0), undefined);
+    },
+  },
+  {
+    name: "somebody else's task and a missing one are the same",
+    async check(makeStore) {
+      const { store } = await makeStore({});
+      await store.create(start("t"));
+      for (const [taskId, owner] of [
+        ["t", "key:bob"],
+        ["none", OWNER],
+      ] as const) {
+        same(await store.snapshot(taskId, owner), undefined);
+        same(await store.read(taskId, owner, 0, 10), undefined);
+        same(await store.facts(taskId, owner), undefined);
+        same(await store.hear(taskId, owner, message("x")), "missing");
+        same(await store.resume(taskId, owner, message("x"), LEASE), { ok: false, because: "missing" });
+        same(await store.requestCancel(taskId, owner), undefined);
+        same(await store.pushes(taskId, owner), undefined);
+        same(await store.setPush(owner, { taskId, id: "p", url: "https://x.example" }), "missing");
+        same(await store.deletePush(taskId, owner, "p"), false);
+      }
+    },
+  },
+  {
+    name: "a key starts one task: repeated, conflict, expired, free again",
+    async check(makeStore) {
+      const { store, advance } = await makeStore({ keptTasksMs: 100 });
+      const key = { key: "k", digest: "d", keepMs: 1_000 };
+      same(await store.create({ ...start("t"), key }), { made: true, epoch: 1 });
+      same(await store.create({ ...start("u"), key }), { made: false, because: "repeated", taskId: "t" });
+      same(await store.create({ ...start("u"), key: { ...key, digest: "e" } }), { made: false, because: "conflict" });
+      same((await store.create({ ...start("v"), key, owner: "key:bob" })).made, true);
+      same((await store.create({ ...start("w"), key, agent: "other" })).made, true);
+      await store.append("t", batch(1, 1, [status("completed")]));
+      advance(100);
+      same(await store.create({ ...start("u"), key }), { made: false, because: "expired" });
+      advance(900);
+      same((await store.create({ ...start("u"), key })).made, true);
+    },
+  },
+  {
+    name: "a message to a running task waits for its turn, up to the limit, and holds back the ending",
+    async check(makeStore) {
+      const { store } = await makeStore({ inputsPerTask: 1 });
+      await store.create(start("t"));
+      same(await store.hear("t", OWNER, message("more")), "heard");
+      same(await store.hear("t", OWNER, message("much more")), "busy");
+      const ending = { ...batch(1, 1, [status("completed")]), unlessHeard: true };
+      same(await store.append("t", ending), { ok: false, because: "heard" });
+      same(await store.nextTurn("t", 9), undefined);
+      const next = await store.nextTurn("t", 1);
+      same([next?.message.id, next?.turned.turn], ["m-more", 2]);
+      same(await store.nextTurn("t", 1), undefined);
+      same((await store.append("t", ending)).ok, true);
+      same(await store.hear("t", OWNER, message("late")), "closed");
+    },
+  },
+  {
+    name: "an interrupted task is resumed by one, with a fresh epoch, its state and its history",
+    async check(makeStore) {
+      const { store } = await makeStore({});
+      await store.create(start("t"));
+      same(await store.resume("t", OWNER, message("x"), LEASE), { ok: false, because: "running" });
+      await store.append("t", { ...batch(1, 1, [status("input-required", "which?")]), state: { n: 1 } });
+      same(await store.hear("t", OWNER, message("x")), "interrupted");
+      const resumed = await store.resume("t", OWNER, message("this", "k"), LEASE);
+      const { task, ...rest } = resumed.ok ? resumed : { task: undefined };
+      same(rest, { ok: true, epoch: 2, seq: 3, turn: 2, state: { n: 1 } });
+      same(
+        task?.history.map(({ id }) => id),
+        ["m-hello", "m-which?", "m-this"],
+      );
+      same(await store.resume("t", OWNER, message("this", "k"), LEASE), { ok: false, because: "repeated" });
+      same(await store.resume("t", OWNER, message("that"), LEASE), { ok: false, because: "running" });
+      same(await store.append("t", batch(1, 3, [chunk("a")])), { ok: false, because: "fenced" });
+      same(await read(store, "t", 2), ["3 status working"]);
+    },
+  },
+  {
+    name: "a cancel is written down: its holder learns of it, and a task nobody runs is canceled at once",
+    async check(makeStore) {
+      const { store } = await makeStore({});
+      await store.create(start("t"));
+      same(await store.requestCancel("t", OWNER), { outcome: "told", holder: "h-1" });
+      same(await store.renew([{ taskId: "t", epoch: 1 }], 1_000), [{ ok: true, cancelRequested: true }]);
+      same(await store.append("t", batch(1, 1, [chunk("a")])), { ok: true, cancelRequested: true });
+      await store.append("t", batch(1, 2, [status("canceled")]));
+      same(await store.requestCancel("t", OWNER), { outcome: "closed", state: "canceled" });
+      await store.create(start("u"));
+      await store.append("u", batch(1, 1, [status("auth-required")]));
+      same(await store.requestCancel("u", OWNER), { outcome: "canceled", state: "canceled" });
+      same(await read(store, "u", 2), ["3 status canceled"]);
+    },
+  },
+  {
+    name: "a lease that is renewed is kept; one that ran out is taken over once; rest needs none",
+    async check(makeStore) {
+      const { store, advance } = await makeStore({});
+      await store.create(start("kept"));
+      await store.create(start("lost"));
+      await store.create(start("rest"));
+      await store.append("rest", batch(1, 1, [status("input-required")]));
+      advance(600);
+      same(
+        await store.renew(
+          [
+            { taskId: "kept", epoch: 1 },
+            { taskId: "kept", epoch: 7 },
+          ],
+          1_000,
+        ),
+        [
+          { ok: true, cancelRequested: false },
+          { ok: false, because: "fenced" },
+        ],
+      );
+      advance(600);
+      const taken = await store.takeOver({ holder: "h-2", leaseMs: 1_000 }, 10);
+      const rest = { owner: OWNER, agent: "a", contextId: "c", seq: 1, turn: 1, state: undefined, cancelRequested: false };
+      same(taken, [{ taskId: "lost", epoch: 2, ...rest }]);
+      same(await store.takeOver({ holder: "h-3", leaseMs: 1_000 }, 10), []);
+    },
+  },
+  {
+    name: "a journal has a limit in entries and bytes; a closing status alone is always taken",
+    async check(makeStore) {
+      const { store } = await makeStore({ journalEntries: 3, journalBytes: 5_000 });
+      await store.create(start("t"));
+      same((await store.append("t", batch(1, 1, [chunk("a"), chunk("b", true)]))).ok, true);
+      same(await store.append("t", batch(1, 3, [chunk("c", true)])), { ok: false, because: "full" });
+      same(await store.hear("t", OWNER, message("x")), "full");
+      same((await store.append("t", batch(1, 3, [status("failed")]))).ok, true);
+      await store.create(start("u"));
+      same(await store.append("u", batch(1, 1, [chunk("x".repeat(10_000))])), { ok: false, because: "full" });
+      same(await read(store, "u"), ["1 task submitted"]);
+    },
+  },
+  {
+    name: "lists an owner's tasks by filter, newest status first, in pages",
+    async check(makeStore) {
+      const { store, advance } = await makeStore({});
+      for (const id of ["b", "a", "c"]) await store.create(start(id));
+      await store.create({ ...start("d"), owner: "key:bob" });
+      advance(5);
+      await store.append("c", batch(1, 1, [status("completed", undefined, 1_005)]));
+      const first = await store.list(OWNER, { kind: "task.list", pageSize: 2 });
+      same([first.tasks.map(({ id }) => id), first.totalSize, first.pageSize], [["c", "a"], 3, 2]);
+      const second = await store.list(OWNER, { kind: "task.list", pageSize: 2, pageToken: first.nextPageToken });
+      same([second.tasks.map(({ id }) => id), second.totalSize, second.nextPageToken], [["b"], 3, ""]);
+      const count = async (filter: object) => (await store.list(OWNER, { kind: "task.list", ...filter })).totalSize;
+      same(await count({ state: "submitted" }), 2);
+      same(await count({ changedSince: 1_005 }), 1);
+      same(await count({ contextId: "elsewhere" }), 0);
+      await rejects(store.list(OWNER, { kind: "task.list", pageToken: "?" }), "invalid_message");
+    },
+  },
+  {
+    name: "push configurations are kept by id, up to the limit",
+    async check(makeStore) {
+      const { store } = await makeStore({ pushConfigsPerTask: 1 });
+      await store.create(start("t"));
+      const config = { taskId: "t", id: "p", url: "https://x.example", token: "secret" };
+      same(await store.setPush(OWNER, config), "stored");
+      same(await store.setPush(OWNER, { ...config, url: "https://y.example" }), "stored");
+      same(await store.setPush(OWNER, { ...config, id: "q" }), "full");
+      same(await store.pushes("t", OWNER), [{ ...config, url: "https://y.example" }]);
+      same([await store.deletePush("t", OWNER, "p"), await store.deletePush("t", OWNER, "p")], [true, true]);
+      same(await store.pushes("t", OWNER), []);
+    },
+  },
+  {
+    name: "no more than keptTasks are kept: what ended longest ago goes first, what runs never does",
+    async check(makeStore) {
+      const { store } = await makeStore({ keptTasks: 3 });
+      for (const id of ["run", "old", "new"]) await store.create(start(id));
+      await store.append("old", batch(1, 1, [status("completed")]));
+      await store.append("new", batch(1, 1, [status("completed")]));
+      same((await store.create(start("next"))).made, true);
+      const kept = await Promise.all(
+        ["run", "old", "new", "next"].map(async (id) => (await store.facts(id, OWNER)) !== undefined),
+      );
+      same(kept, [true, false, true, true]);
+      same((await store.create(start("last"))).made, true);
+      same(await store.create(start("none")), { made: false, because: "full" });
+    },
+  },
+  {
+    name: "a finished task is gone keptTasksMs after its end",
+    async check(makeStore) {
+      const { store, advance } = await makeStore({ keptTasksMs: 100 });
+      await store.create(start("t"));
+      await store.append("t", batch(1, 1, [status("completed", undefined, 1_000)]));
+      advance(99);
+      same((await store.facts("t", OWNER))?.state, "completed");
+      advance(1);
+      same(await store.facts("t", OWNER), undefined);
+    },
+  },
+];

@@ -1,0 +1,10 @@
+import { spawnSync } from "node:child_process";
+
+/** No Python on this machine: the tests say so and are skipped. Continuous integration never gets this answer. */
+const NO_PYTHON = 3;
+
+/** Builds the Python environments where they are missing or out of date. */
+export function setup(): void {
+  const { status } = spawnSync(process.execPath, ["tools/interop-env.mjs"], { stdio: "inherit" });
+  if (status !== 0 && status !== NO_PYTHON) throw new Error("the Python environments for the interop tests could not be built");
+}

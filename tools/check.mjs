@@ -1,0 +1,34 @@
+// Everything that must hold before a change lands, cheapest first. CI runs the same list and adds the tests.
+// Prints one line per check and, at the end, how many passed; stops at nothing, so that one run shows all that is wrong.
+import { spawnSync } from "node:child_process";
+
+const CHECKS = [
+  ["build", "npm run --silent build"],
+  ["format and lint", "npx biome ci --error-on-warnings ."],
+  ["types", "npx tsc --noEmit"],
+  ["type-aware lint", "npx oxlint --type-aware --deny-warnings src cli conformance"],
+  ["layers and cycles", "npx depcruise src conformance cli bench"],
+  ["no protocol named outside its folder", "node tools/check-bleed.mjs"],
+  ["layout and budgets", "node tools/check-layout.mjs"],
+  ["nothing unused", "npx knip"],
+  ["package", "npx publint --strict"],
+  ["types of every entry", "npx attw --pack . --profile esm-only"],
+  ["each entry loads alone", "node tools/check-entries.mjs"],
+  ["generated tables", "node tools/generate-docs.mjs --check"],
+  ["examples", "node tools/run-examples.mjs"],
+];
+
+const only = process.argv[2];
+let failed = 0;
+for (const [name, command] of CHECKS.filter(([name]) => only === undefined || name.includes(only))) {
+  const began = Date.now();
+  const { status, stdout, stderr } = spawnSync(command, { shell: true, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
+  const seconds = ((Date.now() - began) / 1000).toFixed(1);
+  console.log(`${status === 0 ? "ok    " : "FAILED"} ${name} (${seconds} s)`);
+  if (status === 0) continue;
+  failed++;
+  console.log(`${stdout}\n${stderr}`.trim().split("\n").slice(-60).map((line) => `       ${line}`).join("\n"));
+}
+const total = CHECKS.filter(([name]) => only === undefined || name.includes(only)).length;
+console.log(`checks: ${total - failed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
