@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ["test/interop/**/*.interop.test.ts"],
     globalSetup: ["test/interop/set-up.ts"],
-    testTimeout: 60_000,
+    testTimeout: 20_000,
     hookTimeout: 60_000,
     pool: "forks",
   },

@@ -1,10 +1,10 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import type { Envelope, EventOf, Part, Status, Task } from "../src/index.js";
-import { AnswerPrinter } from "./answer-printer.js";
+import { AgentError, type Envelope, type EventOf, type Part, type Status, type Task } from "../src/index.js";
+import { AnswerPrinter, type PrinterOptions } from "./answer-printer.js";
 import { createOutput } from "./output.js";
 
-function printer() {
+function printer(more: Pick<PrinterOptions, "save" | "fetch"> = {}) {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
   const output = createOutput("text", { stdout, stderr });
@@ -44,6 +44,25 @@ const task = (state: Status, artifacts: Task["artifacts"]): EventOf<"send"> => (
 const text = (value: string): Part => ({ kind: "text", text: value });
 
 describe("AnswerPrinter", () => {
+  test("an address is fetched for a caller who wants files saved, and stays an address if it cannot be", async () => {
+    const { print, written } = printer({
+      save: "unused",
+      fetch: async (part) => {
+        if (part.name === "gone.txt") throw new AgentError("expired", "the link has expired");
+        return text("a text that was too long");
+      },
+    });
+    const content: readonly Part[] = [
+      { kind: "url", url: "https://files.example/1", name: "there.txt" },
+      { kind: "url", url: "https://files.example/2", name: "gone.txt" },
+    ];
+    await print.answer({ kind: "message", message: { ...said(""), content } });
+    expect(written()).toEqual({
+      stdout: "a text that was too long\nhttps://files.example/2\n",
+      stderr: "gone.txt cannot be had: the link has expired\n",
+    });
+  });
+
   test("a task told again at the end of its stream is not printed twice", async () => {
     const { print, written } = printer();
     await print.event(task({ state: "working", at: 1 }, []));

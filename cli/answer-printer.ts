@@ -1,5 +1,6 @@
 import { answerOf, type Event, type EventOf, type Part, type Status, type Task, textOf } from "../src/index.js";
 import { eventJson } from "./event-json.js";
+import { problemOf } from "./exit.js";
 import type { Output } from "./output.js";
 import { oneLine, printable, shellWord } from "./printable.js";
 import type { ProgressLine } from "./progress.js";
@@ -8,8 +9,10 @@ import { savePart } from "./save-parts.js";
 export interface PrinterOptions {
   readonly output: Output;
   readonly url: string;
-  /** Where raw parts go. */
+  /** The folder for files. */
   readonly save?: string | undefined;
+  /** Gets what is behind an address in the answer, by the rules for addresses that come from a peer. */
+  fetch?(part: Part): Promise<Part>;
   readonly progress: ProgressLine;
 }
 
@@ -149,13 +152,14 @@ export class AnswerPrinter {
     for (const part of parts) await this.#part(part);
   }
 
-  async #part(part: Part): Promise<void> {
+  async #part(given: Part): Promise<void> {
     const { output, progress, save } = this.#options;
+    const part = await this.#fetched(given);
     if (part.kind === "raw") {
       progress.stop();
       if (save === undefined)
         output.say(`${describeRaw(part)}: not shown. ${output.colors.bold("--save DIR")} writes it into a folder.`);
-      else await this.#savings([part]);
+      else output.say(`saved ${await savePart(part, save)}`);
       return;
     }
     const text = part.kind === "text" ? part.text : part.kind === "url" ? part.url : JSON.stringify(part.data);
@@ -167,10 +171,26 @@ export class AnswerPrinter {
     this.#lineOpen = part.kind === "text" && !text.endsWith("\n");
   }
 
+  /** Who wants files saved wants them also when they come as an address. One that cannot be had stays an address. */
+  async #fetched(part: Part): Promise<Part> {
+    const { output, save, fetch } = this.#options;
+    if (part.kind !== "url" || save === undefined || fetch === undefined) return part;
+    try {
+      return await fetch(part);
+    } catch (thrown) {
+      output.say(`${oneLine(part.name ?? part.url, 200)} cannot be had: ${printable(problemOf(thrown).message)}`);
+      return part;
+    }
+  }
+
+  /** With JSON, files are saved beside it, and the JSON says what came. */
   async #savings(parts: readonly Part[]): Promise<void> {
     const { output, save } = this.#options;
     if (save === undefined) return;
-    for (const part of parts) if (part.kind === "raw") output.say(`saved ${await savePart(part, save)}`);
+    for (const given of parts) {
+      const part = await this.#fetched(given);
+      if (part.kind === "raw") output.say(`saved ${await savePart(part, save)}`);
+    }
   }
 }
 

@@ -60,7 +60,13 @@ async function send(url: string, text: string | undefined, options: SendCommandO
   await visit(url, options, async (at) => {
     const { output, interrupt } = at;
     const progress = startProgress({ stream: output.stderr });
-    const printer = new AnswerPrinter({ output, url, save: options.save, progress });
+    const printer = new AnswerPrinter({
+      output,
+      url,
+      save: options.save,
+      progress,
+      fetch: (part) => at.peer.fetch(part, interrupt.signal),
+    });
     const place = new Place();
     const sendOptions = sendOptionsOf(options, interrupt.signal);
     try {

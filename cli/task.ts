@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { type EventOf, type State, type Task, textOf } from "../src/index.js";
+import { type EventOf, type Part, type State, type Task, textOf } from "../src/index.js";
 import { AnswerPrinter } from "./answer-printer.js";
 import { eventJson } from "./event-json.js";
 import { parseCount, parseMoment } from "./option-values.js";
@@ -106,17 +106,24 @@ async function cancelTask(url: string, id: string, options: PeerOptions): Promis
   });
 }
 
-async function printTask(task: Task, url: string, save: string | undefined, { output }: Visit): Promise<void> {
+async function printTask(task: Task, url: string, save: string | undefined, { peer, interrupt, output }: Visit): Promise<void> {
   if (output.format === "text")
     output.say(output.colors.dim(`${task.status.state} since ${timeOf(task)}, session ${oneLine(task.contextId, 200)}`));
-  const printer = new AnswerPrinter({ output, url, save, progress: { show: () => undefined, stop: () => undefined } });
+  const printer = new AnswerPrinter({
+    output,
+    url,
+    save,
+    progress: { show: () => undefined, stop: () => undefined },
+    fetch: (part) => peer.fetch(part, interrupt.signal),
+  });
   await printer.answer({ kind: "task", task });
 }
 
 async function subscribe(url: string, id: string, options: SubscribeOptions): Promise<void> {
   await visit(url, options, async ({ peer, output, interrupt }) => {
     const progress = startProgress({ stream: output.stderr });
-    const printer = new AnswerPrinter({ output, url, save: options.save, progress });
+    const fetch = (part: Part): Promise<Part> => peer.fetch(part, interrupt.signal);
+    const printer = new AnswerPrinter({ output, url, save: options.save, progress, fetch });
     const place = new Place();
     const { after } = options;
     try {

@@ -11,9 +11,13 @@ export interface Cancel {
 
 const nothing = (): void => undefined;
 
+type Listener = (reason: AgentError) => void;
+
+/** Nearly every call has at most one listener, so the first needs no set. */
 export class CancelSource implements Cancel {
   #reason: AgentError | undefined;
-  #listeners: Set<(reason: AgentError) => void> | undefined;
+  #first: Listener | undefined;
+  #more: Set<Listener> | undefined;
 
   get cancelled(): boolean {
     return this.#reason !== undefined;
@@ -26,19 +30,28 @@ export class CancelSource implements Cancel {
   cancel(reason: AgentError): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
-    const listeners = this.#listeners;
-    this.#listeners = undefined;
-    if (listeners) for (const run of listeners) run(reason);
+    const first = this.#first;
+    const more = this.#more;
+    this.#first = undefined;
+    this.#more = undefined;
+    first?.(reason);
+    if (more !== undefined) for (const run of more) run(reason);
   }
 
-  onCancel(run: (reason: AgentError) => void): () => void {
+  onCancel(run: Listener): () => void {
     if (this.#reason !== undefined) {
       run(this.#reason);
       return nothing;
     }
-    this.#listeners ??= new Set();
-    const listeners = this.#listeners.add(run);
-    return () => void listeners.delete(run);
+    if (this.#first === undefined) {
+      this.#first = run;
+      return () => {
+        if (this.#first === run) this.#first = undefined;
+      };
+    }
+    this.#more ??= new Set();
+    const more = this.#more.add(run);
+    return () => void more.delete(run);
   }
 }
 

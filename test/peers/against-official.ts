@@ -8,6 +8,7 @@ import {
   type EventOf,
   type Part,
   type RemoteAgent,
+  type State,
   type Task,
   textOf,
   Verdicts,
@@ -25,8 +26,10 @@ export interface Way {
   readonly unlisted?: ErrorCode;
   /** What it says to a subscription to a task it does not have, where that is not `task_not_found`. */
   readonly unknownStream?: ErrorCode;
-  /** What its wire keeps of a labelled part. */
-  readonly echoed: readonly Part[];
+  /** What its wire keeps of the parts, or how it refuses them. */
+  readonly echoed: readonly Part[] | ErrorCode;
+  /** How the state of a rejected task arrives, where the server cannot write it. */
+  readonly rejected?: State;
 }
 
 export interface Official {
@@ -130,14 +133,15 @@ export function describeOfficial({ name, start, ways }: Official): void {
     });
 
     test("files and data cross in both directions", async () => {
-      const task = taskOf(await remote.send(PARTS));
-      expect(answerOf(task).map(bare)).toEqual(way.echoed);
+      const echoed = await remote.send(PARTS).then((event) => answerOf(taskOf(event)).map(bare), codeOf);
+      expect(echoed).toEqual(way.echoed);
     });
 
     test("a task that failed or was rejected says why", async () => {
       const failed = taskOf(await remote.send("conform: fail"));
       expect([failed.status.state, textOf(failed.status.message?.content ?? [])]).toEqual(["failed", "as commanded"]);
-      await expect(remote.ask("conform: reject")).rejects.toMatchObject({ code: "forbidden" });
+      await expect(remote.ask("conform: fail")).rejects.toThrow("the task was failed: as commanded");
+      expect(taskOf(await remote.send("conform: reject")).status.state).toBe(way.rejected ?? "rejected");
     });
 
     test("tasks are listed, or it is said that this cannot be", async () => {

@@ -1,4 +1,4 @@
-import { AgentError, isObject, type JsonObject } from "../../envelope/index.js";
+import { AgentError, type ErrorCode, isObject, type JsonObject, type Maybe } from "../../envelope/index.js";
 import type { Request, Response } from "../../transport/exchange.js";
 import { makeRequest } from "../../transport/request.js";
 import { badPeer, type ClientBinding, commonHeaders, jsonBody, type Outgoing, refuseRedirect } from "./client-binding.js";
@@ -44,14 +44,26 @@ export const restBinding: ClientBinding = {
   },
 };
 
-function restFailure(response: Response): AgentError {
+function restFailure(response: Response, name: OperationName, version: string): AgentError {
   let body: unknown;
   try {
     body = jsonBody(response);
   } catch {
     // Whatever it is, the status still says something.
   }
-  return errorFromRest(response.status, body, response.headers);
+  const error = errorFromRest(response.status, body, response.headers);
+  const code = version === "0.3" && isBareMessage(body) ? meantBy(response.status, name) : undefined;
+  return code === undefined ? error : new AgentError(code, error.message, error.facts);
+}
+
+/** All that the first Python servers of 0.3 say on REST; frameworks that have no such path say something else. */
+function isBareMessage(body: unknown): boolean {
+  return isObject(body) && typeof body["message"] === "string" && Object.keys(body).length === 1;
+}
+
+function meantBy(status: number, name: OperationName): Maybe<ErrorCode> {
+  if (status === 404 && name !== "ListTasks" && name !== "GetExtendedAgentCard") return "task_not_found";
+  return status === 409 && name === "CancelTask" ? "not_cancelable" : undefined;
 }
 
 interface RestTarget {

@@ -96,6 +96,7 @@ describe("restErrorOf", () => {
       status: 409,
       body: {
         code: -32002,
+        type: "TaskNotCancelableError",
         message: "task t-91 already finished",
         data: [info("TASK_NOT_CANCELABLE", "not_cancelable", { taskId: "t-91" })],
       },

@@ -33,9 +33,11 @@ export function restErrorOf(
 ): { readonly status: number; readonly body: JsonObject } {
   const row = errorRow(error.code);
   const details = detailsOf(error);
-  // 0.3 fixed no table of its own; its servers answered with what became 1.0.0.
-  if (version === "0.3")
-    return { status: row.http["1.0.0"], body: { code: legacyCode(row.rpc), message: error.message, data: details } };
+  // 0.3 fixed no table of its own; its servers answered with what became 1.0.0. JavaScript reads `code`, Python `type`.
+  if (version === "0.3") {
+    const body = { code: legacyCode(row.rpc), type: classOf(row), message: error.message, data: details };
+    return { status: row.http["1.0.0"], body };
+  }
   const status = row.http[profile];
   const body = { code: status, status: row.grpc[profile], message: error.message, details };
   if (profile !== "1.0.0") return { status, body: { error: body } };
@@ -54,6 +56,12 @@ function typeOf({ slug }: ErrorRow): string {
 function titleOf({ reason }: ErrorRow): string {
   const words = reason.toLowerCase().replaceAll("_", " ");
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+/** What the SDKs call the error: `TaskNotFoundError`. */
+function classOf({ reason }: ErrorRow): string {
+  const words = reason.split("_").map((word) => word.charAt(0) + word.slice(1).toLowerCase());
+  return `${words.join("")}Error`;
 }
 
 function detailsOf(error: AgentError): readonly JsonObject[] {
@@ -77,6 +85,7 @@ const DETAILS = 32;
 const ownRows = errorRows().filter(({ slug }) => slug !== undefined);
 const byReason = new Map<unknown, ErrorCode>([["INVALID_PARAMS", "invalid_message"]]);
 const bySlug = new Map<string, ErrorCode>();
+const byClass = new Map<string, ErrorCode>([["InvalidParamsError", "invalid_message"]]);
 const byRpc = new Map<unknown, ErrorCode>([
   [-32700, "decode"],
   [-32600, "invalid_message"],
@@ -84,7 +93,9 @@ const byRpc = new Map<unknown, ErrorCode>([
   [-32602, "invalid_message"],
   [-32603, "internal"],
 ]);
-for (const { code, reason, slug = "", rpc } of ownRows) {
+for (const row of ownRows) {
+  const { code, reason, slug = "", rpc } = row;
+  if (!byClass.has(classOf(row))) byClass.set(classOf(row), code);
   if (!byReason.has(reason)) byReason.set(reason, code);
   if (!bySlug.has(slug)) bySlug.set(slug, code);
   if (!byRpc.has(rpc)) byRpc.set(rpc, code);
@@ -168,8 +179,10 @@ function codeOfInfo(details: readonly JsonObject[]): Maybe<ErrorCode> {
   return undefined;
 }
 
+/** A URI in the release candidate, the SDK's class name on 0.3 REST. */
 function codeOfType(type: unknown): Maybe<ErrorCode> {
-  return typeof type === "string" && type.startsWith(TYPE_URI) ? bySlug.get(type.slice(TYPE_URI.length)) : undefined;
+  if (typeof type !== "string") return undefined;
+  return type.startsWith(TYPE_URI) ? bySlug.get(type.slice(TYPE_URI.length)) : byClass.get(type);
 }
 
 /** A gRPC status name is finer than a bare 400 or 500; any other HTTP status speaks for itself. */

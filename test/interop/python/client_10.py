@@ -13,7 +13,6 @@ from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.helpers import new_data_part, new_raw_part, new_text_part, new_url_part
 from a2a.types import (
     CancelTaskRequest,
-    GetExtendedAgentCardRequest,
     GetTaskRequest,
     ListTasksRequest,
     Message,
@@ -159,9 +158,6 @@ async def converse(url, binding, version):
                 ),
                 'a message of another context': await refusal(send('more', task_id=asked.id, context_id='other')),
                 'a push configuration': await refusal(unary._transport.create_task_push_notification_config(hook)),
-                'the extended card': await refusal(
-                    unary._transport.get_extended_agent_card(GetExtendedAgentCardRequest())
-                ),
             },
         )
         report('afterwards', text_of((await send('still there?')).message.parts))

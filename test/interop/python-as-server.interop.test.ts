@@ -1,0 +1,53 @@
+import { describe } from "vitest";
+import { describeOfficial, PARTS } from "../peers/against-official.js";
+import { pythonFor, startPython } from "./python.js";
+
+// Over 0.3 REST the Python SDK writes the base64 text of a file where its bytes belong, and cannot read any other bytes.
+const UNREADABLE = "internal";
+
+describe.skipIf(pythonFor("1.3.0") === undefined)("Python", () => {
+  describeOfficial({
+    name: "the official Python server 1.3.0",
+    start: () => startPython("1.3.0"),
+    ways: [
+      { pin: "a2a@1.0/JSONRPC", closed: "unsupported", extended: "unsupported", echoed: PARTS },
+      { pin: "a2a@1.0/HTTP+JSON", closed: "unsupported", extended: "unsupported", echoed: PARTS },
+      { pin: "a2a@0.3/JSONRPC", closed: "unsupported", extended: "unsupported", unlisted: "unsupported_method", echoed: PARTS },
+      {
+        pin: "a2a@0.3/HTTP+JSON",
+        closed: "unsupported",
+        extended: "unsupported",
+        unlisted: "unsupported_method",
+        // It answers 200, and then ends the stream without a word.
+        unknownStream: "interrupted",
+        echoed: UNREADABLE,
+      },
+    ],
+  });
+});
+
+describe.skipIf(pythonFor("0.3.3") === undefined)("Python", () => {
+  describeOfficial({
+    name: "the official Python server 0.3.3",
+    start: () => startPython("0.3.3"),
+    ways: [
+      {
+        pin: "a2a@0.3/JSONRPC",
+        closed: "invalid_message",
+        extended: "card_not_configured",
+        unlisted: "unsupported_method",
+        echoed: PARTS,
+      },
+      {
+        pin: "a2a@0.3/HTTP+JSON",
+        closed: "invalid_message",
+        extended: "not_found",
+        unlisted: "unsupported_method",
+        unknownStream: "interrupted",
+        echoed: UNREADABLE,
+        // Its protobuf has no such state.
+        rejected: "unknown",
+      },
+    ],
+  });
+});
