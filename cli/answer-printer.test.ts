@@ -8,11 +8,8 @@ function printer(more: Pick<PrinterOptions, "save" | "fetch"> = {}) {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
   const output = createOutput("text", { stdout, stderr });
-  const print = new AnswerPrinter({
-    output,
-    url: "http://a.example",
-    progress: { show: () => undefined, stop: () => undefined },
-  });
+  const progress = { show: () => undefined, stop: () => undefined };
+  const print = new AnswerPrinter({ output, url: "http://a.example", progress, ...more });
   const written = () => ({ stdout: String(stdout.read() ?? ""), stderr: String(stderr.read() ?? "") });
   return { print, written };
 }

@@ -310,7 +310,11 @@ describe("serve", () => {
     const path = join(folder, "napper.mjs");
     await writeFile(
       path,
-      "export async function handle(message) { await new Promise((resolve) => setTimeout(resolve, 700)); return 'rested ' + message.text; }",
+      `export async function handle(message) {
+        process.stderr.write("asked");
+        await new Promise((resolve) => setTimeout(resolve, 700));
+        return "rested " + message.text;
+      }`,
     );
     const child = start(["serve", path, "--port", "0", "-o", "json"]);
     const ended = outcomeOf(child);
@@ -318,8 +322,9 @@ describe("serve", () => {
     const ready = JSON.parse(line) as { url: string };
     expect(ready).toMatchObject({ kind: "serving", agents: ["napper"], store: "memory" });
     const peer = await connect(ready.url);
+    const asked = seen(child.stderr, /asked/);
     const answer = peer.ask("well");
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await asked;
     child.kill("SIGTERM");
     expect(await answer).toBe("rested well");
     await peer.close();

@@ -3,17 +3,20 @@ import type { Interface } from "../src/envelope/index.js";
 import {
   type Agent,
   AgentError,
+  type ArtifactStore,
   createHost,
+  createMemoryArtifacts,
   createMetrics,
   createTelemetry,
   front,
+  openDiskArtifacts,
   protocols,
   type ServeOptions,
   type Server,
   serve,
 } from "../src/index.js";
 import { callsToTry } from "./calls-to-try.js";
-import { CliError, EXIT, usageError } from "./exit.js";
+import { CliError, EXIT, problemOf, usageError } from "./exit.js";
 import { loadAgents } from "./load-agent.js";
 import { collect, collectPairs, parsePort, settingsOf } from "./option-values.js";
 import { createOutput, type Format, type Output } from "./output.js";
@@ -29,10 +32,13 @@ interface ServeCommandOptions {
   readonly publicUrl?: string;
   readonly name?: readonly string[];
   readonly allowOrigin?: readonly string[];
+  readonly artifacts?: string;
   readonly metrics?: "loopback" | "admitted" | true;
   readonly set?: ReadonlyMap<string, string>;
   readonly try?: boolean;
 }
+
+const IDS = { now: Date.now, newId: () => crypto.randomUUID() };
 
 const EXAMPLES = `
 Examples:
@@ -66,6 +72,7 @@ export function addServe(program: Command): void {
         .choices(["loopback", "admitted"])
         .preset("loopback"),
     )
+    .option("--artifacts <dir>", "keep parts of 1 MB and more in this folder instead of in memory; they leave as links")
     .option("--set <protocol.key=value>", "a setting of one protocol, see below; may be given several times", collectPairs)
     .option("--try", "print calls one can try")
     .addOption(outputOption())
@@ -79,7 +86,8 @@ async function serveModules(paths: readonly string[], options: ServeCommandOptio
   const door = await readDoor(options.tokenFile);
   const agents = (await Promise.all(paths.map(loadAgents))).flat();
   const stopped = untilStopped(output);
-  const server = await start(agents, { ...serveOptionsOf(options, door, agents), settings }, options);
+  const artifacts = { store: await artifactStore(options.artifacts) };
+  const server = await start(agents, { ...serveOptionsOf(options, door, agents), settings, artifacts }, options);
   const interfaces = agents.map(({ name }) => interfacesOf(agents, name, server.url, settings));
   if (output.format === "json") await output.line(readyJson(server, agents, interfaces.flat()));
   else sayReady({ server, agents, interfaces, door, options }, output);
@@ -97,6 +105,13 @@ function checkedSettings({ set = new Map() }: ServeCommandOptions): NonNullable<
       );
   }
   return settings;
+}
+
+async function artifactStore(folder: string | undefined): Promise<ArtifactStore> {
+  if (folder === undefined) return createMemoryArtifacts(IDS);
+  return openDiskArtifacts(folder, IDS).catch((thrown: unknown) => {
+    throw new CliError(EXIT.failure, `${folder} cannot be used for artifacts: ${problemOf(thrown).message}`);
+  });
 }
 
 function serveOptionsOf(options: ServeCommandOptions, door: Door, agents: readonly Agent[]): ServeOptions {
@@ -166,7 +181,7 @@ function interfacesOf(
   const host = createHost({
     handler: () => Promise.reject(new AgentError("internal", "this host answers nobody")),
     cards: agents.map(({ card }) => card),
-    ids: { now: Date.now, newId: () => crypto.randomUUID() },
+    ids: IDS,
     settings,
   });
   return front(host, protocols).interfaces(name, url);
@@ -191,6 +206,9 @@ function sayReady({ server, agents, interfaces, door, options }: Ready, output: 
   }
   output.say(`  callers    ${door.words}`);
   output.say("  tasks      in memory: lost when this process ends");
+  output.say(
+    `  artifacts  ${options.artifacts === undefined ? "in memory: lost when this process ends" : `in ${options.artifacts}`}`,
+  );
   if (options.metrics !== undefined)
     output.say(`  metrics    ${server.url}/metrics (${options.metrics === true ? "loopback" : options.metrics})`);
   if (door.warning !== undefined) output.say(yellow(`  warning    ${door.warning}`));

@@ -23,7 +23,8 @@ function findPython() {
   const command = process.platform === "win32" ? "python" : "python3";
   const asked = run(command, ["-c", "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"]);
   if (asked.error !== undefined) return { missing: `${command} was not found` };
-  if (asked.status !== 0) return { missing: `${command} cannot make virtual environments: ${asked.stderr.trim().split("\n").pop()}` };
+  if (asked.status !== 0)
+    return { missing: `${command} cannot make virtual environments: ${asked.stderr.trim().split("\n").pop()}` };
   const version = asked.stdout.trim();
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major < 3 || minor < 10) return { missing: `${command} is ${version}; 3.10 or later is needed` };

@@ -1,4 +1,7 @@
 import type { Ids } from "../protocols/protocol.js";
 
+// Bound once: the global is an accessor, and asking it for every id costs as much as making the id.
+const newId = crypto.randomUUID.bind(crypto);
+
 /** The one place where identity and time come from the air. */
-export const systemIds: Ids = { now: () => Date.now(), newId: () => crypto.randomUUID() };
+export const systemIds: Ids = { now: () => Date.now(), newId };

@@ -63,7 +63,9 @@ export class BareReply implements Endable {
       if (this.#phase !== "bare") return;
       const output = named.agent.handle(new Incoming(operation.envelope), this.#turn);
       const result = isStream(output) ? await this.#firstStep(output) : await output;
-      if (this.#phase === "bare") await this.#answer(result);
+      if (this.#phase !== "bare") return;
+      if (result instanceof Ending) await this.#join((run) => run.endWith(result));
+      else this.#answer(result);
     } catch (thrown) {
       this.#fail(AgentError.from(thrown));
     } finally {
@@ -81,11 +83,7 @@ export class BareReply implements Endable {
     return undefined;
   }
 
-  async #answer(result: Result): Promise<void> {
-    if (result instanceof Ending) {
-      await this.#join((run) => run.endWith(result));
-      return;
-    }
+  #answer(result: Exclude<Result, Ending>): void {
     const { operation, named, sessionId } = this.#asking;
     const conversation = { agent: named.name, heard: operation.envelope, sessionId, taskId: undefined };
     // A message has at least one part on every wire.

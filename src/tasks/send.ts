@@ -18,7 +18,7 @@ import { endsSendStream, JournalReader } from "./journal-reader.js";
 import { requirePush } from "./push-configs.js";
 import { asOurs, checkHistoryLength, rethrowOurs, taskNotFound } from "./refusals.js";
 import { Run } from "./run.js";
-import { Existing, type NamedAgent, startTask } from "./start-task.js";
+import { type Asking, Existing, type NamedAgent, startTask } from "./start-task.js";
 import type { Snapshot } from "./store.js";
 import { ttlOf } from "./turn.js";
 import { waitFor } from "./wait.js";
@@ -81,15 +81,19 @@ async function settled(place: Workplace, existing: Existing, operation: Send, ca
   return taskEvent(place, then, operation.historyLength);
 }
 
-async function open(place: Workplace, operation: Send, call: Call): Promise<Opened> {
+/** Not async itself: the bare reply is the hot path, and every async frame on it costs. */
+function open(place: Workplace, operation: Send, call: Call): Promise<Opened> {
   if (place.closing) throw new AgentError("unavailable", "the agent is shutting down");
   const { context } = operation.envelope;
   if (operation.historyLength !== undefined) checkHistoryLength(operation.historyLength);
   if (operation.push !== undefined) requirePush(place);
   if (context.taskId !== undefined) return followUp(place, operation, call);
   const asking = { operation, call, named: agentNamed(place, call.agent), sessionId: context.sessionId ?? place.ids.newId() };
-  if (!needsTask(operation)) return new BareReply(place, asking).begin();
-  ttlOf(operation.envelope);
+  return needsTask(operation) ? openTask(place, asking) : new BareReply(place, asking).begin();
+}
+
+async function openTask(place: Workplace, asking: Asking): Promise<Opened> {
+  ttlOf(asking.operation.envelope);
   const opened = await startTask(place, asking, firstTurn(place, asking));
   if (opened instanceof Run) opened.begin();
   return opened;

@@ -6,26 +6,107 @@ import { pythonFor, type SdkVersion, talk } from "./python.js";
 interface Way {
   readonly sdk: SdkVersion;
   readonly args: readonly string[];
+  /** How this client says that an event is the last one. */
+  readonly end: string;
+  readonly parts: unknown;
+  /** What the client makes of each refusal: its error's class, JSON-RPC code or HTTP status. */
+  readonly refusals: Refusals;
+  readonly list?: unknown;
 }
 
+interface Refusals {
+  readonly notFound: unknown;
+  readonly notCancelable: unknown;
+  readonly closed: unknown;
+  readonly otherContext: unknown;
+  readonly push: unknown;
+  readonly unknownStream: unknown;
+}
+
+const PARTS_1_0 = [
+  { text: "conform: echo" },
+  { raw: "AAH+/w==", filename: "four.bin", mediaType: "application/octet-stream" },
+  { url: "https://files.example/a.txt", filename: "a.txt", mediaType: "text/plain" },
+  { data: { deep: [1, { ok: true }] } },
+];
+const PARTS_0_3 = [
+  { kind: "text", text: "conform: echo" },
+  { kind: "file", file: { bytes: "AAH+/w==", mimeType: "application/octet-stream" } },
+  { kind: "file", file: { uri: "https://files.example/a.txt", mimeType: "text/plain" } },
+  { kind: "data", data: { deep: [1, { ok: true }] } },
+];
+const CLASSES: Refusals = {
+  notFound: "TaskNotFoundError",
+  notCancelable: "TaskNotCancelableError",
+  closed: "UnsupportedOperationError",
+  otherContext: "InvalidParamsError",
+  push: "PushNotificationNotSupportedError",
+  unknownStream: "TaskNotFoundError",
+};
+// JSON-RPC codes of A2A 0.3 §8.2.
+const CODES: Refusals = {
+  notFound: -32001,
+  notCancelable: -32002,
+  closed: -32004,
+  otherContext: -32602,
+  push: -32003,
+  unknownStream: -32001,
+};
+// It reads nothing but the status, and of a stream not even that.
+const STATUSES: Refusals = { notFound: 404, notCancelable: 409, closed: 400, otherContext: 400, push: 400, unknownStream: 400 };
+
+const ONE_TASK = { total: 1, "same task": [true] };
+
 const WAYS: readonly Way[] = [
-  { sdk: "1.3.0", args: ["JSONRPC", "1.0"] },
-  { sdk: "1.3.0", args: ["HTTP+JSON", "1.0"] },
-  { sdk: "1.3.0", args: ["JSONRPC", "0.3"] },
-  { sdk: "1.3.0", args: ["HTTP+JSON", "0.3"] },
-  { sdk: "0.3.3", args: ["JSONRPC"] },
-  { sdk: "0.3.3", args: ["HTTP+JSON"] },
+  { sdk: "1.3.0", args: ["JSONRPC", "1.0"], end: "", parts: PARTS_1_0, refusals: CLASSES, list: ONE_TASK },
+  { sdk: "1.3.0", args: ["HTTP+JSON", "1.0"], end: "", parts: PARTS_1_0, refusals: CLASSES, list: ONE_TASK },
+  { sdk: "1.3.0", args: ["JSONRPC", "0.3"], end: "", parts: PARTS_1_0, refusals: CLASSES },
+  { sdk: "1.3.0", args: ["HTTP+JSON", "0.3"], end: "", parts: PARTS_1_0, refusals: CLASSES },
+  { sdk: "0.3.3", args: ["JSONRPC"], end: ", final", parts: PARTS_0_3, refusals: CODES },
+  { sdk: "0.3.3", args: ["HTTP+JSON"], end: ", final", parts: PARTS_0_3, refusals: STATUSES },
 ];
 
-describe.each(WAYS)("the official Python client $sdk by $args against our server", ({ sdk, args }) => {
+describe.each(WAYS)("the official Python client $sdk by $args against our server", (way) => {
   let server: Server;
   beforeAll(async () => {
     server = await startKoine();
   });
   afterAll(() => server?.close());
 
-  test.skipIf(pythonFor(sdk) === undefined)("sees what every other client sees", async () => {
-    const seen = await talk(sdk, server.url, ...args);
-    expect(seen).toEqual({});
+  test.skipIf(pythonFor(way.sdk) === undefined)("sees what every other client sees", async () => {
+    const { end, parts, refusals, list } = way;
+    const seen = await talk(way.sdk, server.url, ...way.args);
+    expect(seen).toEqual({
+      card: { name: "conform", streaming: true },
+      message: "you said: hello",
+      task: { state: "completed", artifacts: { result: "done" } },
+      get: { state: "completed", artifacts: { result: "done" } },
+      stream: [
+        "task submitted",
+        "status working",
+        "artifact stream: chunk 1 ",
+        "artifact stream+ chunk 2 ",
+        "artifact stream+ chunk 3 !",
+        `status completed${end}`,
+      ],
+      "streamed message": ["message you said: hello"],
+      question: ["input-required", "what is the answer?"],
+      answer: { "same task": true, state: "completed", artifacts: { result: "the answer was: 42" } },
+      cancel: { snapshot: true, cancelled: "canceled", last: [`status canceled${end}`, `status canceled${end}`] },
+      parts,
+      failed: ["failed", "as commanded"],
+      ...(list === undefined ? {} : { list }),
+      refusals: {
+        "get of an unknown task": refusals.notFound,
+        "cancel of an unknown task": refusals.notFound,
+        "a message for an unknown task": refusals.notFound,
+        "cancel of a finished task": refusals.notCancelable,
+        "a message for a finished task": refusals.closed,
+        "subscribe to an unknown task": refusals.unknownStream,
+        "a message of another context": refusals.otherContext,
+        "a push configuration": refusals.push,
+      },
+      afterwards: "you said: still there?",
+    });
   });
 });

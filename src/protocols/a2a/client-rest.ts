@@ -28,9 +28,9 @@ export const restBinding: ClientBinding = {
     });
   },
 
-  readResult(response: Response, { name }: Outgoing): unknown {
+  readResult(response: Response, { name, peer }: Outgoing): unknown {
     refuseRedirect(response);
-    if (response.status >= 300) throw restFailure(response);
+    if (response.status >= 300) throw restFailure(response, name, peer.version);
     const body = jsonBody(response);
     if (body !== undefined) return body;
     // Some servers answer a delete with 204 and nothing.

@@ -21,6 +21,7 @@ import { errorHeaders, jsonResponse } from "../../transport/response.js";
 import { encodeSse } from "../../transport/sse.js";
 import type { Host } from "../protocol.js";
 import { v1 } from "./codec-1.0.js";
+import { requireJson } from "./content-type.js";
 import { errorRow } from "./error-tables.js";
 import { streamResponse } from "./event-stream.js";
 import { callParameters } from "./extensions.js";
@@ -36,6 +37,7 @@ export async function answerPlain(host: Host, card: Card, request: Request): Pro
   try {
     const admitted = host.admit(request);
     const caller = admitted instanceof Promise ? await admitted : admitted;
+    requireJson(request);
     const body = request.json();
     id = isObject(body) ? (body["id"] ?? null) : null;
     const streaming = request.headers["accept"]?.includes("text/event-stream") === true;

@@ -1,4 +1,13 @@
-import { AgentError, type Card, type Event, isPromise, type Maybe, type Via } from "../../envelope/index.js";
+import {
+  AgentError,
+  type Card,
+  type Event,
+  isObject,
+  isPromise,
+  type JsonObject,
+  type Maybe,
+  type Via,
+} from "../../envelope/index.js";
 import type { Request, Response } from "../../transport/exchange.js";
 import { blame } from "../../transport/fields.js";
 import { errorHeaders } from "../../transport/response.js";
@@ -95,6 +104,12 @@ function methodNotAllowed(request: Request, allow: readonly string[], dialect: D
     "unsupported_method",
     `${request.method} is not answered at ${request.path}; try ${allow.join(" or ")}`,
   );
-  const response = writeError(error, request, dialect, settings);
-  return { ...response, status: 405, headers: { ...response.headers, allow: allow.join(", ") } };
+  const { body } = restErrorOf(error, dialect.version, settings.errorProfile);
+  const headers = { "content-type": restMediaType(request), allow: allow.join(", ") };
+  return { status: 405, headers, body: JSON.stringify(withStatus(body, 405)) };
+}
+
+/** 1.0 repeats the HTTP status inside the body (§11.6). */
+function withStatus(body: JsonObject, status: number): JsonObject {
+  return isObject(body["error"]) ? { ...body, error: { ...body["error"], code: status } } : body;
 }

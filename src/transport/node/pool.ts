@@ -70,12 +70,14 @@ class PooledLink implements Link {
 
   #exchange(request: Request): Promise<Response> {
     const { guard } = this.#options;
-    return guard === undefined ? this.#send(request) : this.#sendGuarded(request, guard);
-  }
-
-  async #sendGuarded(request: Request, guard: (url: string) => void | Promise<void>): Promise<Response> {
-    await guard(request.target);
-    return this.#send(request);
+    if (guard === undefined) return this.#send(request);
+    try {
+      // Usually it knows the address and answers at once; then the call is under way before anybody can close the link.
+      const checking = guard(request.target);
+      return checking === undefined ? this.#send(request) : checking.then(() => this.#send(request));
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
   }
 
   #send(request: Request): Promise<Response> {
