@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS, type Limits } from "./limits.js";
 import {
   belowBase,
   bodyConsumed,
+  bodyTooLarge,
   foreignEncoding,
   refuseConsumed,
   refuseEncoding,
@@ -15,6 +16,9 @@ import {
   refuseTooLarge,
 } from "./refusal.js";
 import { splitTarget } from "./request.js";
+import { answerUnread } from "./unread.js";
+
+const NO_BODY = new Uint8Array(0);
 
 type WebRequest = globalThis.Request;
 type WebResponse = globalThis.Response;
@@ -51,9 +55,11 @@ export function fetchHandler(
       return refuseConsumed();
     }
     const body = await readBody(web, limits.bodyBytes);
-    if (body === undefined) return refuseTooLarge(limits.bodyBytes);
     const connection = options.connectionOf?.(web) ?? unknownConnection(web.url);
-    return await exchange(new WebIncoming({ web, path, headers, body, connection, cancel, jsonDepth: limits.jsonDepth }));
+    const { jsonDepth, bodyBytes } = limits;
+    const request = new WebIncoming({ web, path, headers, body: body ?? NO_BODY, connection, cancel, jsonDepth });
+    if (body === undefined) return answerUnread(exchange, request, bodyTooLarge(bodyBytes), refuseTooLarge(bodyBytes));
+    return await exchange(request);
   }
 
   return async function handle(web: WebRequest): Promise<WebResponse> {

@@ -91,13 +91,13 @@ function fault(id: RpcId, code: number, message: string): RpcFault {
 }
 
 export function encodeRpcRequest(id: RpcId, method: string, params: unknown): string {
-  const rest = params === undefined ? "}" : `,"params":${JSON.stringify(params)}}`;
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(method)}${rest}`;
+  return JSON.stringify({ jsonrpc: "2.0", id, method, params });
 }
 
 /** A result that is undefined is written as null: the member must be there. */
 export function encodeRpcResult(id: RpcId, result: unknown): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${JSON.stringify(result) ?? "null"}}`;
+  // One call for the whole: pieces put together afterwards would be flattened again when they are written.
+  return JSON.stringify({ jsonrpc: "2.0", id, result: result ?? null });
 }
 
 export function encodeRpcError(
@@ -105,7 +105,7 @@ export function encodeRpcError(
   error: { readonly code: number; readonly message: string; readonly data?: unknown },
 ): string {
   const { code, message, data } = error;
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${JSON.stringify({ code, message, data })}}`;
+  return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } });
 }
 
 /** The answer to the request with this id. Throws DecodeProblem; a null id is good for an error only, about a request the peer could not read. */

@@ -6,7 +6,11 @@ import { errorResponse } from "./response.js";
 const CLOSE = { connection: "close" } as const;
 
 export function refuseTooLarge(maxBytes: number): Response {
-  return errorResponse(413, new AgentError("too_large", `the request body is longer than ${maxBytes} bytes`), CLOSE);
+  return errorResponse(413, bodyTooLarge(maxBytes), CLOSE);
+}
+
+export function bodyTooLarge(maxBytes: number): AgentError {
+  return new AgentError("too_large", `the request body is longer than ${maxBytes} bytes`);
 }
 
 export function refuseEncoding(encoding: string): Response {

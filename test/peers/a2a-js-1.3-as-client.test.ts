@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { type Message, type Part, Role, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import {
   type Client,
@@ -207,6 +208,8 @@ describe.each(WAYS.slice(0, 2))("@a2a-js/sdk 1.3.0 lists our tasks by $binding 1
       const ids: string[] = [];
       for (const word of ["task", "ask", "fail"]) {
         ids.push(taskIn(await client.sendMessage(request([textPart(`conform: ${word}`)], { contextId: "c-1" }))).id);
+        // Newest first: two of the same millisecond have no order.
+        await delay(2);
       }
       const list = { ...LIST, contextId: "c-1" };
       const first = await client.listTasks({ ...list, pageSize: 2 });

@@ -155,6 +155,13 @@ describe("errors of other people", () => {
     expect(errorFromRest(404, {}).code).toBe("not_found");
   });
 
+  // As the Python SDK 1.3.0 writes and reads it where it speaks 0.3.
+  test("0.3 REST of Python names the SDK's class", () => {
+    expect(errorFromRest(404, { type: "TaskNotFoundError", message: "no" }).code).toBe("task_not_found");
+    expect(errorFromRest(400, { type: "PushNotificationNotSupportedError", message: "no" }).code).toBe("push_unsupported");
+    expect(errorFromRest(500, { type: "SurpriseError", message: "no" }).code).toBe("internal");
+  });
+
   test("a reason of another domain is not A2A's", () => {
     const details = [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "TASK_NOT_FOUND", domain: "other.example" }];
     expect(errorFromRest(503, { error: { details } }).code).toBe("unavailable");

@@ -63,7 +63,10 @@ export async function answerJsonRpc(host: Host, card: Card, request: Request, te
     streaming = OPERATIONS[name].streaming;
     const answering = answer(host, { request, card, caller, tenant, params: rpc.params, name, dialect, via });
     if (streaming) return await writeStream(host, id, dialect, answering);
-    return await writeResult(id, dialect, answering);
+    const { operation, parameters, reply, lose } = answering;
+    if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
+    const result = dialect.encodeResult(operation, await reply, lose);
+    return jsonResponse(200, encodeRpcResult(id, result), extensionHeaders(parameters, version));
   } catch (thrown) {
     const error = AgentError.from(thrown);
     if (streaming && version === "0.3" && wantsEvents(request)) return writeStreamError(error, id);
@@ -76,12 +79,6 @@ function unknownMethod(request: Request, method: string): AgentError {
   const asked = requestedVersion(request);
   if (asked !== undefined && asked !== "1.0" && asked !== "0.3") return versionNotSupported(asked);
   return new AgentError("unsupported_method", `there is no method ${JSON.stringify(method.slice(0, 64))}`, { field: "method" });
-}
-
-async function writeResult(id: RpcId, dialect: Dialect, { operation, parameters, reply, lose }: Answering): Promise<Response> {
-  if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
-  const result = dialect.encodeResult(operation, await reply, lose);
-  return jsonResponse(200, encodeRpcResult(id, result), extensionHeaders(parameters, dialect.version));
 }
 
 function writeStream(host: Host, id: RpcId, dialect: Dialect, { parameters, reply, lose }: Answering): Promise<Response> {

@@ -57,17 +57,24 @@ export class Door implements Doorway {
       new Passage(this, req, res, address).begin(NO_BODY);
       return;
     }
-    const refusal = this.refusal(req) ?? this.#refuseIfConsumed(req);
-    if (refusal === undefined) new Passage(this, req, res, address).collect();
-    else refuseEarly(req, res, refusal);
+    const refusal = this.#encodingRefusal(req) ?? this.#refuseIfConsumed(req);
+    if (refusal !== undefined) refuseEarly(req, res, refusal);
+    else if (this.#isTooLarge(req)) new Passage(this, req, res, address).refuseTooLarge();
+    else new Passage(this, req, res, address).collect();
   }
 
-  /** What is wrong with a body before any of it was read. */
+  /** What is wrong with a body that the peer has not begun to send. */
   refusal(req: IncomingMessage): Response | undefined {
-    const headers = headersOf(req);
-    const encoding = foreignEncoding(headers);
-    if (encoding !== undefined) return refuseEncoding(encoding);
-    return Number(headers["content-length"]) > this.limits.bodyBytes ? refuseTooLarge(this.limits.bodyBytes) : undefined;
+    return this.#encodingRefusal(req) ?? (this.#isTooLarge(req) ? refuseTooLarge(this.limits.bodyBytes) : undefined);
+  }
+
+  #encodingRefusal(req: IncomingMessage): Response | undefined {
+    const encoding = foreignEncoding(headersOf(req));
+    return encoding === undefined ? undefined : refuseEncoding(encoding);
+  }
+
+  #isTooLarge(req: IncomingMessage): boolean {
+    return Number(headersOf(req)["content-length"]) > this.limits.bodyBytes;
   }
 
   report(thrown: unknown): void {

@@ -3,7 +3,8 @@ import { AgentError } from "../../envelope/index.js";
 import { ByteCollector } from "../body.js";
 import { type Chunk, type Exchange, isStream, type Response } from "../exchange.js";
 import type { Limits } from "../limits.js";
-import { refuseCrowded, refuseFailed, refuseOverloaded, refuseTooLarge } from "../refusal.js";
+import { bodyTooLarge, refuseCrowded, refuseFailed, refuseOverloaded, refuseTooLarge } from "../refusal.js";
+import { answerUnread } from "../unread.js";
 import { type Address, Incoming } from "./incoming.js";
 import { type Live, track, untrack } from "./live-passages.js";
 import { refuseEarly } from "./refuse-early.js";
@@ -20,6 +21,7 @@ export interface Doorway {
   report(thrown: unknown): void;
 }
 
+const NO_BODY = new Uint8Array(0);
 const PASSAGE = Symbol("passage");
 type Carrier = IncomingMessage & { [PASSAGE]?: Passage };
 
@@ -52,7 +54,17 @@ export class Passage implements Live {
     if (this.#collected?.add(piece) !== false) return;
     this.#collected = undefined;
     this.#req.off("data", onData).off("end", onEnd);
-    refuseEarly(this.#req, this.#res, refuseTooLarge(this.#door.limits.bodyBytes));
+    this.refuseTooLarge();
+  }
+
+  /** The body is longer than we read. Said in the form of the protocol that was addressed. */
+  refuseTooLarge(): void {
+    const { exchange, limits } = this.#door;
+    const request = new Incoming(this.#req, this.#address, NO_BODY, limits.jsonDepth);
+    const { bodyBytes } = limits;
+    void answerUnread(exchange, request, bodyTooLarge(bodyBytes), refuseTooLarge(bodyBytes)).then((response) => {
+      if (!this.#res.destroyed) refuseEarly(this.#req, this.#res, response);
+    });
   }
 
   complete(): void {

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { AgentError } from "../envelope/index.js";
+import type { Response } from "./exchange.js";
+import { makeRequest } from "./request.js";
+import { answerUnread } from "./unread.js";
+
+const problem = new AgentError("too_large", "the request body is longer than 10 bytes");
+const otherwise: Response = { status: 413, headers: {}, body: "house" };
+const request = makeRequest({ method: "POST", url: "http://h/a?b=c", headers: { accept: "x" }, body: "0123456789a" });
+
+describe("answerUnread", () => {
+  test("a protocol that wants the body says why there is none, in its own form and with the door's status", async () => {
+    const response = await answerUnread(
+      (unread) => {
+        try {
+          return { status: 200, headers: {}, body: String(unread.json()) };
+        } catch (thrown) {
+          return {
+            status: 200,
+            headers: { form: "own" },
+            body: `${unread.path}?${unread.query}: ${AgentError.from(thrown).message}`,
+          };
+        }
+      },
+      request,
+      problem,
+      otherwise,
+    );
+    expect(response).toEqual({
+      status: 413,
+      headers: { form: "own", connection: "close" },
+      body: "/a?b=c: the request body is longer than 10 bytes",
+    });
+  });
+
+  test("an error status of its own is kept", async () => {
+    const response = await answerUnread(() => ({ status: 401, headers: {}, body: "who?" }), request, problem, otherwise);
+    expect([response.status, response.body]).toEqual([401, "who?"]);
+  });
+
+  test("what needs no body is answered as if there were none", async () => {
+    const response = await answerUnread(() => ({ status: 200, headers: {}, body: "done" }), request, problem, otherwise);
+    expect([response.status, response.body]).toEqual([200, "done"]);
+  });
+
+  test("where nobody finds words, the door has its own", async () => {
+    const throwing = await answerUnread(
+      (unread) => ({ status: 200, headers: {}, body: unread.body }),
+      request,
+      problem,
+      otherwise,
+    );
+    expect(throwing).toBe(otherwise);
+  });
+
+  test("a stream is let go", async () => {
+    let ended = false;
+    async function* chunks() {
+      try {
+        yield "a";
+      } finally {
+        ended = true;
+      }
+    }
+    const body = chunks();
+    await body.next();
+    const response = await answerUnread(() => ({ status: 200, headers: {}, body }), request, problem, otherwise);
+    expect([response, ended]).toEqual([otherwise, true]);
+  });
+});
