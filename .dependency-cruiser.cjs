@@ -21,7 +21,7 @@ const MAY_IMPORT = {
     "src/gateway",
     "src/protocols/(protocol|front|host|all|index)\\.ts",
   ],
-  bench: ["src/index\\.ts", "src/transport/node/index\\.ts"],
+  bench: ["src/index\\.ts", "src/transport/node/index\\.ts", "src/protocols/[^/]+/"],
   conformance: ["src/"],
   cli: ["src/index\\.ts", "src/transport/node/index\\.ts", "bench/index\\.ts", "conformance/index\\.ts"],
 };

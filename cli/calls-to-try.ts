@@ -1,4 +1,4 @@
-import type { Interface } from "../src/envelope/index.js";
+import type { Interface } from "../src/index.js";
 
 /** What `serve --try` prints. Examples for people, one per kind of interface; an interface without one has no line. */
 

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import type { Report, RunOptions } from "../conformance/index.js";
-import { credentialHeaders } from "../src/agent/credentials.js";
-import { AgentError, connect, type Json, type Protocol, protocols } from "../src/index.js";
+import { AgentError, connect, credentialHeaders, type Json, type Protocol, protocols } from "../src/index.js";
 import { type CredentialOptions, credentialsOf } from "./credentials.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { collect, parseSeconds } from "./option-values.js";

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { Interface } from "../src/envelope/index.js";
+import type { Interface } from "../src/index.js";
 import {
   type Agent,
   AgentError,

@@ -1,5 +1,4 @@
-import { TaskFold } from "../src/envelope/index.js";
-import { type EventOf, isClosing, type Task } from "../src/index.js";
+import { type EventOf, isClosing, type Task, TaskFold } from "../src/index.js";
 
 type Answer = EventOf<"send">;
 

@@ -4,7 +4,17 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 const ROOTS = ["src", "cli", "conformance", "bench", "test", "tools"].filter((root) => existsSync(root));
-const EVERY_PROTOCOL_HAS = ["README.md", "index.ts", "wire.ts", "codec.ts", "errors.ts", "client.ts", "server.ts", "discover.ts", "fixtures"];
+const EVERY_PROTOCOL_HAS = [
+  "README.md",
+  "index.ts",
+  "wire.ts",
+  "codec.ts",
+  "errors.ts",
+  "client.ts",
+  "server.ts",
+  "discover.ts",
+  "fixtures",
+];
 const DRAWERS = /^(utils?|helpers?|common|misc|types|constants)\.ts$/;
 
 const files = (folder) =>
@@ -22,7 +32,8 @@ for (const file of ROOTS.flatMap(files).filter((each) => each.endsWith(".ts"))) 
   if (!/^[a-z0-9][a-z0-9.-]*\.ts$/.test(basename(file))) problems.push(`${file}: file names are kebab-case`);
 }
 for (const { name } of readdirSync("src/protocols", { withFileTypes: true }).filter((entry) => entry.isDirectory())) {
-  for (const part of EVERY_PROTOCOL_HAS) if (!existsSync(join("src/protocols", name, part))) problems.push(`src/protocols/${name} has no ${part}`);
+  for (const part of EVERY_PROTOCOL_HAS)
+    if (!existsSync(join("src/protocols", name, part))) problems.push(`src/protocols/${name} has no ${part}`);
 }
 
 if (problems.length > 0) {

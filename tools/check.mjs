@@ -27,7 +27,14 @@ for (const [name, command] of CHECKS.filter(([name]) => only === undefined || na
   console.log(`${status === 0 ? "ok    " : "FAILED"} ${name} (${seconds} s)`);
   if (status === 0) continue;
   failed++;
-  console.log(`${stdout}\n${stderr}`.trim().split("\n").slice(-60).map((line) => `       ${line}`).join("\n"));
+  console.log(
+    `${stdout}\n${stderr}`
+      .trim()
+      .split("\n")
+      .slice(-60)
+      .map((line) => `       ${line}`)
+      .join("\n"),
+  );
 }
 const total = CHECKS.filter(([name]) => only === undefined || name.includes(only)).length;
 console.log(`checks: ${total - failed} passed, ${failed} failed`);

@@ -3,7 +3,7 @@ export type { AddressBook, PeerAddress } from "./address-book.js";
 export { type Agent, type AgentOptions, agent } from "./agent.js";
 export type { HostOptions } from "./assemble.js";
 export { type ConnectOptions, connect, type RemoteAgent } from "./connect.js";
-export type { Credentials } from "./credentials.js";
+export { type Credentials, credentialHeaders } from "./credentials.js";
 export type { EdgeOptions } from "./edge.js";
 export type { ArtifactOptions } from "./large-parts.js";
 export { type Mounted, type MountOptions, mount } from "./mount.js";

@@ -9,7 +9,7 @@ import {
 import { type Content, cancelFrom, INLINE_CONTENT_BYTES, type Part, partBytes, partsOf } from "../envelope/index.js";
 import type { HouseRoute } from "../protocols/front.js";
 import { type AddressClass, type Admission, createGuard, pinnedLookup, resolveByDns } from "../security/index.js";
-import { type AgentFunction, type AgentStream, Ending, type FetchPart, Progress, type Result } from "../tasks/index.js";
+import { type AgentFunction, type AgentStream, Ending, type FetchPart, isStream, Progress, type Result } from "../tasks/index.js";
 import { poolLink } from "../transport/node/index.js";
 
 export interface ArtifactOptions {
@@ -86,10 +86,6 @@ async function movedResult(result: Result, move: Move): Promise<Result> {
   if (result instanceof Ending)
     return result.content === undefined ? result : new Ending(result.state, await move(result.content));
   return move(result as Content);
-}
-
-function isStream(output: ReturnType<AgentFunction>): output is AgentStream {
-  return typeof output === "object" && output !== null && Symbol.asyncIterator in output;
 }
 
 /** Follows links out of messages that came from an address of this class: never to a more private one. */

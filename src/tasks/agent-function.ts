@@ -80,3 +80,8 @@ export type AgentStream = AsyncGenerator<Progress | string, Result, void>;
 
 /** An agent: written once, reached over every protocol. */
 export type AgentFunction = (message: IncomingMessage, task: TaskContext) => Promise<Result> | Result | AgentStream;
+
+/** True for what an `async *` function hands back. */
+export function isStream(output: unknown): output is AgentStream {
+  return typeof output === "object" && output !== null && Symbol.asyncIterator in output;
+}

@@ -1,8 +1,8 @@
 import { AgentError, type Event, type Maybe } from "../envelope/index.js";
-import { type AgentStream, Ending, type Result } from "./agent-function.js";
+import { type AgentStream, Ending, isStream, type Result } from "./agent-function.js";
 import { agentMessage, Incoming } from "./messages.js";
 import { rethrowOurs } from "./refusals.js";
-import { isStream, type Run } from "./run.js";
+import type { Run } from "./run.js";
 import { type Asking, Existing, startTask } from "./start-task.js";
 import { Turn, ttlOf } from "./turn.js";
 import { onGivingUp } from "./wait.js";

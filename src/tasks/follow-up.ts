@@ -1,7 +1,8 @@
 import { AgentError, type Call, type Envelope, type OperationOf } from "../envelope/index.js";
+import { openTurn } from "./open-turn.js";
 import { storePush } from "./push-configs.js";
 import { taskNotFound } from "./refusals.js";
-import { openTurn, Run } from "./run.js";
+import { Run } from "./run.js";
 import { Existing, leaseOf } from "./start-task.js";
 import type { Facts, Heard } from "./store.js";
 import { ttlOf } from "./turn.js";

@@ -5,6 +5,7 @@ export {
   type ArtifactOptions,
   Ending,
   type IncomingMessage,
+  isStream,
   Progress,
   type Result,
   type TaskContext,

@@ -1,9 +1,10 @@
 import { AgentError, type Envelope, type Json, type Maybe, partsOf, type Task } from "../envelope/index.js";
-import { type AgentStream, Progress, type Result } from "./agent-function.js";
+import { type AgentStream, isStream, Progress, type Result } from "./agent-function.js";
 import { JournalWriter, type Written } from "./journal-writer.js";
 import { Incoming } from "./messages.js";
+import { openTurn } from "./open-turn.js";
 import type { Turned } from "./store.js";
-import { Turn, type TurnTask, ttlOf } from "./turn.js";
+import { type Turn, type TurnTask, ttlOf } from "./turn.js";
 import {
   artifactEvent,
   failedEvent,
@@ -263,35 +264,6 @@ export class Run implements Running, TurnTask {
   #talkOver(heard: Envelope): TaskTalk {
     return { agent: this.#start.agentName, heard, sessionId: this.opening.contextId, taskId: this.taskId };
   }
-}
-
-/** The agent's view of a turn on a task that exists. */
-export function openTurn(
-  place: Workplace,
-  { caller, owner }: Pick<RunStart, "caller" | "owner">,
-  message: Envelope,
-  turned: Omit<Turned, "epoch" | "seq">,
-): Turn {
-  const { turn: number, state, task } = turned;
-  const history = task.history.filter(({ id }) => id !== message.id);
-  // What a status says joins the history when the next status comes; for the agent it has been said already.
-  if (task.status.message !== undefined) history.push(task.status.message);
-  return new Turn(place, {
-    message,
-    sessionId: task.contextId,
-    caller,
-    owner,
-    number,
-    history,
-    state,
-    outputModes: undefined,
-    extensions: undefined,
-  });
-}
-
-/** True for what an `async *` function hands back. */
-export function isStream(output: unknown): output is AgentStream {
-  return typeof output === "object" && output !== null && Symbol.asyncIterator in output;
 }
 
 /** A later turn does not write over what an earlier one has answered. */

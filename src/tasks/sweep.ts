@@ -1,5 +1,6 @@
 import { AgentError, type Maybe } from "../envelope/index.js";
-import { openTurn, Run } from "./run.js";
+import { openTurn } from "./open-turn.js";
+import { Run } from "./run.js";
 import { leaseOf } from "./start-task.js";
 import type { TakenOver } from "./store.js";
 import { failedEvent, statusEvent } from "./turn-events.js";

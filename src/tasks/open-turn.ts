@@ -1,0 +1,34 @@
+import type { Envelope } from "../envelope/index.js";
+import type { Turned } from "./store.js";
+import { Turn } from "./turn.js";
+import type { Workplace } from "./workplace.js";
+
+/** Whose task it is, and by which name its caller is known. */
+export interface TurnCaller {
+  readonly caller: string;
+  readonly owner: string;
+}
+
+/** The agent's view of a turn on a task that exists. */
+export function openTurn(
+  place: Workplace,
+  { caller, owner }: TurnCaller,
+  message: Envelope,
+  turned: Omit<Turned, "epoch" | "seq">,
+): Turn {
+  const { turn: number, state, task } = turned;
+  const history = task.history.filter(({ id }) => id !== message.id);
+  // What a status says joins the history when the next status comes; for the agent it has been said already.
+  if (task.status.message !== undefined) history.push(task.status.message);
+  return new Turn(place, {
+    message,
+    sessionId: task.contextId,
+    caller,
+    owner,
+    number,
+    history,
+    state,
+    outputModes: undefined,
+    extensions: undefined,
+  });
+}
