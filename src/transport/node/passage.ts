@@ -89,10 +89,10 @@ export class Passage implements Live {
     }
     if (answer instanceof Promise) {
       answer.then(
-        (response) => this.#respond(response),
+        (response) => respondSoon(this, response),
         (thrown: unknown) => this.#failed(thrown),
       );
-    } else this.#respond(answer);
+    } else this.respond(answer);
   }
 
   /** The socket closed. */
@@ -102,7 +102,7 @@ export class Passage implements Live {
     this.#incoming?.hangUp(new AgentError("cancelled", "the caller hung up"));
   }
 
-  #respond(response: Response): void {
+  respond(response: Response): void {
     const { body } = response;
     if (this.#gone || this.#res.destroyed) {
       discard(body);
@@ -130,7 +130,7 @@ export class Passage implements Live {
     } else if (door.openStreams >= door.limits.openStreams) {
       discard(body);
       this.#incoming?.hangUp(new AgentError("overloaded", "too many streams are open"));
-      this.#respond(refuseOverloaded());
+      this.respond(refuseOverloaded());
     } else {
       const done = (): void => {
         door.openStreams--;
@@ -156,6 +156,20 @@ export class Passage implements Live {
   #leave(): void {
     untrack(this.#req.socket, this);
   }
+}
+
+const answered: { readonly passage: Passage; readonly response: Response }[] = [];
+
+/**
+ * Answers that are ready in one turn of the event loop leave together at its end. Writing each at once wakes the peer each
+ * time, lets it fall asleep again, and costs more than the answer itself; alone, an answer waits for nothing but this turn.
+ */
+function respondSoon(passage: Passage, response: Response): void {
+  if (answered.push({ passage, response }) === 1) setImmediate(respondAll);
+}
+
+function respondAll(): void {
+  for (const { passage, response } of answered.splice(0)) passage.respond(response);
 }
 
 function onData(this: Carrier, piece: Buffer): void {

@@ -45,6 +45,8 @@ class Commands(AgentExecutor):
         elif word == 'wait':
             await self.until_cancelled(context.task_id)
             await updater.cancel()
+            # The SDK closes the queue when we return, with whatever its readers have not taken yet.
+            await asyncio.sleep(1)
         else:
             await self.work(word, int(count or 3), context, updater)
 
