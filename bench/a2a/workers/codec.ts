@@ -1,4 +1,4 @@
-import { v1 } from "../../../src/protocols/a2a/codec-1.0.js";
+import { v1 } from "../../../src/protocols/a2a/codec/codec-1.0.js";
 import type { DecodeFacts } from "../../../src/protocols/a2a/dialect.js";
 import { answerCommands } from "../../harness/worker.js";
 import { MARKER, rpcBody } from "../workload.js";

@@ -4,13 +4,13 @@ import { type Chunk, isStream, type Link, type Response } from "../../transport/
 import { blame } from "../../transport/fields.js";
 import { DEFAULT_LIMITS } from "../../transport/limits.js";
 import type { Ids, Peer } from "../protocol.js";
-import type { ClientBinding, Outgoing } from "./client-binding.js";
-import { jsonRpcBinding } from "./client-json-rpc.js";
-import { restBinding } from "./client-rest.js";
+import type { ClientBinding, Outgoing } from "./client/binding.js";
+import { fetchCard } from "./client/fetch-card.js";
+import { jsonRpcBinding } from "./client/json-rpc.js";
+import { PeerEvents, type Source } from "./client/peer-events.js";
+import { restBinding } from "./client/rest.js";
 import { dialectFor } from "./codec.js";
 import type { DecodeFacts, Dialect } from "./dialect.js";
-import { fetchCard } from "./fetch-card.js";
-import { PeerEvents, type Source } from "./peer-events.js";
 
 /** The client half: operations to requests, answers to events. One request per operation, and never a second try. */
 export function connect(link: Link, peer: Peer, ids: Ids): Handler {

@@ -1,6 +1,6 @@
-import { v03 } from "./codec-0.3.js";
-import { v03Proto } from "./codec-0.3-proto.js";
-import { v1 } from "./codec-1.0.js";
+import { v03 } from "./codec/codec-0.3.js";
+import { v03Proto } from "./codec/codec-0.3-proto.js";
+import { v1 } from "./codec/codec-1.0.js";
 import type { Dialect } from "./dialect.js";
 
 /** The dialect of a version (a patch number does not matter, A2A 1.0 §3.6) in a binding. */

@@ -1,8 +1,8 @@
 import type { Call, Card, Interface, Maybe } from "../../envelope/index.js";
 import type { Link } from "../../transport/exchange.js";
 import type { Finding, Ids, Peer } from "../protocol.js";
-import { fetchCard } from "./fetch-card.js";
-import { probe } from "./probe.js";
+import { fetchCard } from "./client/fetch-card.js";
+import { probe } from "./client/probe.js";
 
 const VERSIONS = ["1.0", "0.3"] as const;
 const BINDINGS = ["JSONRPC", "HTTP+JSON"] as const;

@@ -1,7 +1,7 @@
 import { AgentError, type ErrorCode, type ErrorFacts, isObject, type JsonObject, type Maybe } from "../../envelope/index.js";
 import type { Headers } from "../../transport/exchange.js";
+import { isErrorCode } from "./codec/failure.js";
 import { A2A_DOMAIN, type ErrorRow, errorRow, errorRows, OWN_DOMAIN, TYPE_URI } from "./error-tables.js";
-import { isErrorCode } from "./failure.js";
 import type { ErrorProfile } from "./settings.js";
 
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";

@@ -2,10 +2,10 @@ import { AgentError, type Card, type Interface, type Maybe } from "../../envelop
 import type { Request, Response } from "../../transport/exchange.js";
 import { documentResponse } from "../document.js";
 import type { Contribution, Host, Route, Served } from "../protocol.js";
-import { hybridCard } from "./card.js";
-import { answerPlain } from "./plain.js";
-import { answerJsonRpc } from "./server-json-rpc.js";
-import { answerRest } from "./server-rest.js";
+import { hybridCard } from "./card/card.js";
+import { answerJsonRpc } from "./server/json-rpc.js";
+import { answerPlain } from "./server/plain.js";
+import { answerRest } from "./server/rest.js";
 import { readSettings } from "./settings.js";
 
 /** Everything of A2A lives below this path; at the root only what peers assume to be there. */

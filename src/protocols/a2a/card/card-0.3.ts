@@ -1,0 +1,55 @@
+import type { Card, Interface, JsonObject } from "../../../envelope/index.js";
+import { writeCapabilities, writeProvider, writeSkill } from "./card-1.0.js";
+import { a2aInterfaces, legacyInterfaces } from "./card-interfaces.js";
+import { writeKindNeeds, writeKindSchemes, writeNeeds, writeSchemes } from "./card-security.js";
+
+/** The card of the 0.3 JSON schema: at the well-known paths, and as the extended card on JSON-RPC. */
+export function writeKindCard(card: Card): JsonObject {
+  return legacyCard(card, { securitySchemes: writeKindSchemes(card.security), security: writeKindNeeds(card.security) });
+}
+
+/** The card in ProtoJSON of the 0.3 protobuf: the extended card on REST. */
+export function writeProtoCard(card: Card): JsonObject {
+  return legacyCard(card, { securitySchemes: writeSchemes(card.security), security: writeNeeds(card.security) });
+}
+
+function legacyCard(card: Card, security: Pick<JsonObject, "security" | "securitySchemes">): JsonObject {
+  return {
+    ...legacyAddresses(card),
+    name: card.name,
+    description: card.description,
+    provider: writeProvider(card),
+    version: card.version,
+    documentationUrl: card.documentationUrl,
+    iconUrl: card.iconUrl,
+    capabilities: writeCapabilities(card.capabilities, false),
+    securitySchemes: security.securitySchemes,
+    security: security.security,
+    defaultInputModes: card.inputModes,
+    defaultOutputModes: card.outputModes,
+    skills: card.skills.map(writeSkill),
+  };
+}
+
+/**
+ * The members of 0.3 that say where and how: `url` is an address that answers 0.3. A card without one names its best
+ * address and that address's own version, because `url` is required.
+ */
+export function legacyAddresses(card: Card): JsonObject {
+  const legacy = legacyInterfaces(card);
+  const listed = legacy.length > 0 ? legacy : a2aInterfaces(card).slice(0, 1);
+  const [first] = listed;
+  return {
+    protocolVersion: fullVersion(first),
+    url: first?.url ?? "",
+    preferredTransport: first?.binding ?? "JSONRPC",
+    additionalInterfaces: listed.map(({ url, binding }) => ({ url, transport: binding })),
+    supportsAuthenticatedExtendedCard: card.capabilities.extended,
+  };
+}
+
+/** 0.3 cards write the patch number too. */
+function fullVersion(first: Interface | undefined): string {
+  const version = first?.version ?? "0.3";
+  return /^\d+\.\d+$/.test(version) ? `${version}.0` : version;
+}

@@ -1,0 +1,143 @@
+import type { Capabilities, Card, Extension, JsonObject, Skill } from "../../../envelope/index.js";
+import { optional, readArray, readObject, readString, readStrings, readText } from "../../../transport/fields.js";
+import { flag, plain, plainStrings, readMetadata, someOf, someText } from "../wire.js";
+import { a2aInterfaces, readInterfaces } from "./card-interfaces.js";
+import { readSecurity, writeNeeds, writeSchemes } from "./card-security.js";
+
+/** Capabilities that A2A has no member for are declared as extensions of these names, never required. */
+const IDEMPOTENT_SEND_URI = "urn:koine:idempotent-send:1";
+const RESUME_URI = "urn:koine:resume:1";
+
+/** The AgentCard of 1.0 (§4.4.1): required members always, optional ones when they say something. */
+export function writeCard(card: Card): JsonObject {
+  return {
+    name: card.name,
+    description: card.description,
+    supportedInterfaces: a2aInterfaces(card).map(({ url, binding, tenant, version }) => ({
+      url,
+      protocolBinding: binding,
+      tenant: someText(tenant),
+      protocolVersion: version,
+    })),
+    provider: writeProvider(card),
+    version: card.version,
+    documentationUrl: card.documentationUrl,
+    capabilities: writeCapabilities(card.capabilities, true),
+    securitySchemes: writeSchemes(card.security),
+    securityRequirements: writeNeeds(card.security),
+    defaultInputModes: card.inputModes,
+    defaultOutputModes: card.outputModes,
+    skills: card.skills.map(writeSkill),
+    iconUrl: card.iconUrl,
+  };
+}
+
+export function writeProvider({ provider }: Card): JsonObject | undefined {
+  return provider === undefined ? undefined : { url: provider.url, organization: provider.organization };
+}
+
+/** `extended`: 1.0 says here what 0.3 says at the top of the card. */
+/** The extensions a card declares: the agent's own, and those that stand for capabilities. */
+export function offeredExtensions({ extensions, idempotentSend, resume }: Capabilities): readonly Extension[] {
+  return [
+    ...extensions,
+    ...(idempotentSend ? [{ uri: IDEMPOTENT_SEND_URI, required: false }] : []),
+    ...(resume ? [{ uri: RESUME_URI, required: false }] : []),
+  ];
+}
+
+export function writeCapabilities(capabilities: Capabilities, extended: boolean): JsonObject {
+  const extensions: JsonObject[] = offeredExtensions(capabilities).map(writeExtension);
+  return {
+    streaming: capabilities.streaming,
+    pushNotifications: capabilities.push,
+    extensions: someOf(extensions),
+    extendedAgentCard: extended ? capabilities.extended : undefined,
+  };
+}
+
+function writeExtension({ uri, description, required, params }: Extension): JsonObject {
+  return { uri, description: someText(description), required: required ? true : undefined, params };
+}
+
+export function writeSkill(skill: Skill): JsonObject {
+  return {
+    id: skill.id,
+    name: skill.name,
+    description: skill.description,
+    tags: skill.tags,
+    examples: someOf(skill.examples),
+    inputModes: someOf(skill.inputModes),
+    outputModes: someOf(skill.outputModes),
+  };
+}
+
+/**
+ * A card of any version: what tells them apart are its addresses, and both sets may be there. Members that only describe
+ * may be missing; a member of the wrong type is refused.
+ */
+export function readCardDocument(document: unknown): Card {
+  const card = readObject(document, "card");
+  const legacyExtended = card.supportsAuthenticatedExtendedCard ?? card.supports_authenticated_extended_card;
+  return {
+    name: readText(card.name, "name"),
+    description: plain(card.description, "description") ?? "",
+    version: plain(card.version, "version") ?? "",
+    provider: optional(card.provider, "provider", readProvider),
+    documentationUrl: plain(card.documentationUrl ?? card.documentation_url, "documentationUrl"),
+    iconUrl: plain(card.iconUrl ?? card.icon_url, "iconUrl"),
+    skills: optional(card.skills, "skills", (value, path) => readArray(value, path, readSkill)) ?? [],
+    inputModes: optional(card.defaultInputModes ?? card.default_input_modes, "defaultInputModes", readStrings) ?? [],
+    outputModes: optional(card.defaultOutputModes ?? card.default_output_modes, "defaultOutputModes", readStrings) ?? [],
+    capabilities: readCapabilities(card.capabilities ?? {}, flag(legacyExtended, "supportsAuthenticatedExtendedCard") ?? false),
+    security: readSecurity(card),
+    interfaces: readInterfaces(card),
+    original: undefined,
+  };
+}
+
+function readProvider(value: unknown, path: string): { readonly organization: string; readonly url: string } {
+  const object = readObject(value, path);
+  return {
+    organization: plain(object.organization, `${path}.organization`) ?? "",
+    url: plain(object.url, `${path}.url`) ?? "",
+  };
+}
+
+function readSkill(value: unknown, path: string): Skill {
+  const object = readObject(value, path);
+  return {
+    id: readText(object.id, `${path}.id`),
+    name: plain(object.name, `${path}.name`) ?? "",
+    description: plain(object.description, `${path}.description`) ?? "",
+    tags: optional(object.tags, `${path}.tags`, readStrings) ?? [],
+    examples: plainStrings(object.examples, `${path}.examples`),
+    inputModes: plainStrings(object.inputModes ?? object.input_modes, `${path}.inputModes`),
+    outputModes: plainStrings(object.outputModes ?? object.output_modes, `${path}.outputModes`),
+  };
+}
+
+function readCapabilities(value: unknown, legacyExtended: boolean): Capabilities {
+  const object = readObject(value, "capabilities");
+  const extensions =
+    optional(object.extensions, "capabilities.extensions", (item, path) => readArray(item, path, readExtension)) ?? [];
+  const extended = flag(object.extendedAgentCard ?? object.extended_agent_card, "capabilities.extendedAgentCard");
+  return {
+    streaming: flag(object.streaming, "capabilities.streaming") ?? false,
+    push: flag(object.pushNotifications ?? object.push_notifications, "capabilities.pushNotifications") ?? false,
+    extended: extended ?? legacyExtended,
+    idempotentSend: extensions.some(({ uri }) => uri === IDEMPOTENT_SEND_URI),
+    resume: extensions.some(({ uri }) => uri === RESUME_URI),
+    extensions: extensions.filter(({ uri }) => uri !== IDEMPOTENT_SEND_URI && uri !== RESUME_URI),
+  };
+}
+
+function readExtension(value: unknown, path: string): Extension {
+  const object = readObject(value, path);
+  return {
+    uri: readString(object.uri, `${path}.uri`),
+    description: plain(object.description, `${path}.description`),
+    required: flag(object.required, `${path}.required`) ?? false,
+    params: readMetadata(object.params, `${path}.params`),
+  };
+}

@@ -1,0 +1,111 @@
+import { isObject, type Json, type JsonObject, type Maybe, type Metadata, type Security } from "../../../envelope/index.js";
+import { readObject, readStrings } from "../../../transport/fields.js";
+
+/** The member of a 1.0 SecurityScheme (§4.5.1) and the `type` that 0.3, like OpenAPI, has instead. */
+const SCHEMES = [
+  { member: "apiKeySecurityScheme", type: "apiKey" },
+  { member: "httpAuthSecurityScheme", type: "http" },
+  { member: "oauth2SecurityScheme", type: "oauth2" },
+  { member: "openIdConnectSecurityScheme", type: "openIdConnect" },
+  { member: "mtlsSecurityScheme", type: "mutualTLS" },
+] as const;
+
+/** In the neutral card a scheme is kept in its 1.0 form: an object with the one member that names its kind. */
+export function readSecurity(card: JsonObject): Security {
+  const schemes = card.securitySchemes ?? card.security_schemes;
+  const needs = card.securityRequirements ?? card.security_requirements ?? card.security;
+  return {
+    schemes: schemes === undefined || schemes === null ? {} : readSchemes(readObject(schemes, "securitySchemes")),
+    anyOf: needs === undefined || needs === null ? [] : readNeeds(needs),
+  };
+}
+
+function readSchemes(schemes: JsonObject): Security["schemes"] {
+  return Object.fromEntries(
+    Object.entries(schemes).map(([name, value]) => [name, readScheme(readObject(value, `securitySchemes.${name}`))]),
+  );
+}
+
+function readScheme(scheme: JsonObject): Metadata {
+  for (const { member } of SCHEMES) {
+    const inner = scheme[member];
+    if (inner !== undefined && inner !== null) return { [member]: inner };
+  }
+  const known = SCHEMES.find(({ type }) => type === scheme.type);
+  if (known === undefined) return scheme;
+  const members = Object.entries(scheme)
+    .filter(([name]) => name !== "type")
+    .map(([name, value]) => [known.type === "apiKey" && name === "in" ? "location" : name, value]);
+  return { [known.member]: Object.fromEntries(members) };
+}
+
+function readNeeds(value: Json): Security["anyOf"] {
+  const needs = Array.isArray(value) ? value : [value];
+  return needs.map((need, index) =>
+    readNeed(readObject(need, `securityRequirements[${index}]`), `securityRequirements[${index}]`),
+  );
+}
+
+/** `{"schemes": {"name": {"list": […]}}}` in 1.0, `{"name": […]}` in 0.3. */
+function readNeed(need: JsonObject, path: string): { readonly [scheme: string]: readonly string[] } {
+  const schemes = isObject(need.schemes) ? need.schemes : need;
+  return Object.fromEntries(
+    Object.entries(schemes).map(([name, scopes]) => {
+      const list = isObject(scopes) ? (scopes.list ?? []) : (scopes ?? []);
+      return [name, readStrings(list, `${path}.${name}`)];
+    }),
+  );
+}
+
+export function writeSchemes(security: Security): Maybe<JsonObject> {
+  return Object.keys(security.schemes).length === 0 ? undefined : security.schemes;
+}
+
+export function writeNeeds(security: Security): Maybe<readonly JsonObject[]> {
+  if (security.anyOf.length === 0) return undefined;
+  return security.anyOf.map((need) => ({
+    schemes: Object.fromEntries(Object.entries(need).map(([name, list]) => [name, { list }])),
+  }));
+}
+
+/** The schemes as 0.3 has them: `type` and the members of the scheme side by side. */
+export function writeKindSchemes(security: Security): Maybe<JsonObject> {
+  const entries = Object.entries(security.schemes);
+  if (entries.length === 0) return undefined;
+  return Object.fromEntries(entries.map(([name, scheme]) => [name, writeKindScheme(scheme)]));
+}
+
+function writeKindScheme(scheme: Metadata): JsonObject {
+  for (const { member, type } of SCHEMES) {
+    const inner = scheme[member];
+    if (!isObject(inner)) continue;
+    const members = Object.entries(inner).map(([name, value]): [string, Json | undefined] => {
+      if (type === "apiKey" && name === "location") return ["in", value];
+      return [name, type === "oauth2" && name === "flows" && isObject(value) ? writeKindFlows(value) : value];
+    });
+    return { type, ...Object.fromEntries(members) };
+  }
+  return scheme;
+}
+
+/** 0.3 knows neither the device code flow nor the wish for PKCE. */
+function writeKindFlows(flows: JsonObject): JsonObject {
+  const known = Object.entries(flows).filter(([name]) => name !== "deviceCode");
+  return Object.fromEntries(
+    known.map(([name, flow]) => [
+      name,
+      isObject(flow) ? Object.fromEntries(Object.entries(flow).filter(([member]) => member !== "pkceRequired")) : flow,
+    ]),
+  );
+}
+
+export function writeKindNeeds(security: Security): Maybe<readonly JsonObject[]> {
+  return security.anyOf.length === 0 ? undefined : security.anyOf;
+}
+
+/** Both forms in one object: readers of 0.3 go by `type`, readers of 1.0 by the member. */
+export function writeHybridSchemes(security: Security): Maybe<JsonObject> {
+  const entries = Object.entries(security.schemes);
+  if (entries.length === 0) return undefined;
+  return Object.fromEntries(entries.map(([name, scheme]) => [name, { ...writeKindScheme(scheme), ...scheme }]));
+}

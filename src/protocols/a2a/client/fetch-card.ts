@@ -1,0 +1,58 @@
+import type { AgentError, Call, Card } from "../../../envelope/index.js";
+import type { Link, Response } from "../../../transport/exchange.js";
+import { blame } from "../../../transport/fields.js";
+import { makeRequest } from "../../../transport/request.js";
+import { readCard } from "../card/card.js";
+import { jsonBody } from "./binding.js";
+
+/** Since 0.3.0 the first; up to 0.2 the second, which some agents still serve alone (§8.2). */
+const CARD_PATHS = ["/.well-known/agent-card.json", "/.well-known/agent.json"] as const;
+
+export type FetchedCard =
+  | { readonly kind: "card"; readonly card: Card; readonly url: string; readonly etag: string | undefined }
+  | { readonly kind: "unchanged"; readonly url: string }
+  /** Something is there, but it is not a card, or we may not see it. */
+  | { readonly kind: "refused"; readonly url: string; readonly because: string };
+
+/** The card of an agent by its address: below the address itself, then at the root of its host. */
+export async function fetchCard(link: Link, url: string, call: Call, etag: string | undefined): Promise<FetchedCard | undefined> {
+  let refused: FetchedCard | undefined;
+  for (const address of cardAddresses(url)) {
+    const found = await fetchOne(link, address, call, etag);
+    if (found?.kind === "card" || found?.kind === "unchanged") return found;
+    refused ??= found;
+  }
+  return refused;
+}
+
+/** The addresses a card may have, the likeliest first. */
+export function cardAddresses(url: string): readonly string[] {
+  if (/\.json$/.test(url)) return [url];
+  const bases = [...new Set([url.replace(/\/+$/, ""), new URL(url).origin])];
+  return bases.flatMap((base) => CARD_PATHS.map((path) => `${base}${path}`));
+}
+
+async function fetchOne(link: Link, url: string, call: Call, etag: string | undefined): Promise<FetchedCard | undefined> {
+  const headers: Record<string, string> = { accept: "application/json" };
+  if (etag !== undefined) headers["if-none-match"] = etag;
+  const response = await link.exchange(makeRequest({ method: "GET", url, headers, cancel: call.cancel }));
+  if (response.status === 304) return { kind: "unchanged", url };
+  if (response.status === 401 || response.status === 403) return { kind: "refused", url, because: `HTTP ${response.status}` };
+  if (response.status !== 200) return undefined;
+  return readDocument(response, url);
+}
+
+function readDocument(response: Response, url: string): FetchedCard | undefined {
+  try {
+    const document = jsonBody(response);
+    const bytes = response.body instanceof Uint8Array ? response.body : new Uint8Array();
+    return { kind: "card", card: readCard(document, bytes), url, etag: response.headers["etag"] };
+  } catch (thrown) {
+    const error = blame(thrown, "bad_peer");
+    return error.code === "bad_peer" ? { kind: "refused", url, because: error.message } : rethrow(error);
+  }
+}
+
+function rethrow(error: AgentError): never {
+  throw error;
+}

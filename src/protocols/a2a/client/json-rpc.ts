@@ -1,0 +1,59 @@
+import { AgentError } from "../../../envelope/index.js";
+import type { Request, Response } from "../../../transport/exchange.js";
+import { blame } from "../../../transport/fields.js";
+import { encodeRpcRequest, parseRpcResponse, type RpcAnswer } from "../../../transport/json-rpc.js";
+import { makeRequest } from "../../../transport/request.js";
+import { errorFromRest, errorFromRpc } from "../errors.js";
+import { OPERATIONS } from "../operations.js";
+import { badPeer, type ClientBinding, commonHeaders, jsonBody, type Outgoing, refuseRedirect } from "./binding.js";
+
+export const jsonRpcBinding: ClientBinding = {
+  name: "JSONRPC",
+
+  write(outgoing: Outgoing): Request {
+    const { peer, name, params, id, call } = outgoing;
+    const method = peer.version === "0.3" ? OPERATIONS[name].v03 : name;
+    if (method === undefined) throw new AgentError("unsupported_method", `A2A 0.3 has no ${name} over JSON-RPC`, { sent: "no" });
+    const headers = commonHeaders(outgoing);
+    headers["content-type"] = "application/json";
+    const body = encodeRpcRequest(id, method, params);
+    return makeRequest({ method: "POST", url: peer.url, headers, body, cancel: call.cancel });
+  },
+
+  readResult(response: Response, { id }: Outgoing): unknown {
+    refuseRedirect(response);
+    if (response.status >= 300) return throwHttp(response, id);
+    const body = jsonBody(response);
+    if (body === undefined) throw badPeer(response, "the answer is empty");
+    return resultOf(body, id);
+  },
+
+  readItem: (data, { id }) => resultOf(data, id),
+};
+
+function resultOf(body: unknown, id: string): unknown {
+  const answer = readAnswer(body, id);
+  if (answer.kind === "error") throw errorFromRpc(answer.error);
+  return answer.result;
+}
+
+function readAnswer(body: unknown, id: string): RpcAnswer {
+  try {
+    return parseRpcResponse(body, id);
+  } catch (thrown) {
+    throw blame(thrown, "bad_peer");
+  }
+}
+
+/** Some servers put the JSON-RPC error into a response with an HTTP error status; its own words say more than the status. */
+function throwHttp(response: Response, id: string): never {
+  let body: unknown;
+  try {
+    body = jsonBody(response);
+    resultOf(body, id);
+  } catch (thrown) {
+    const error = AgentError.from(thrown);
+    if (error.code !== "bad_peer") throw error;
+  }
+  throw errorFromRest(response.status, body, response.headers);
+}

@@ -1,0 +1,142 @@
+import { AgentError, type Event, isClosing, isTerminal } from "../../../envelope/index.js";
+import type { Chunk } from "../../../transport/exchange.js";
+import { readJson } from "../../../transport/json.js";
+import { DEFAULT_LIMITS } from "../../../transport/limits.js";
+import { type SseEvent, SseReader } from "../../../transport/sse.js";
+
+export type Source =
+  | { readonly chunks: AsyncIterator<Chunk> }
+  /** The peer answered a streaming request with one plain result. */
+  | { readonly single: unknown };
+
+export interface PeerEventsOptions {
+  open(): Promise<Source>;
+  /** The stream item inside one SSE event's data; throws the peer's own error. */
+  read(data: unknown): unknown;
+  decode(item: unknown): Event;
+  /** The version demands that a stream begins with the task or a message; 0.3 servers often begin with a status. */
+  readonly taskFirst: boolean;
+}
+
+const utf8 = new TextEncoder();
+/** How long a peer may take to end a response that has nothing more to say. */
+const LINGER_MS = 1_000;
+
+/**
+ * A peer's stream as events. One object and no generator inside, because twenty events a stream add up. The request is
+ * sent when the first event is asked for; who stops early calls `return()`, which lets go of the connection.
+ */
+export class PeerEvents implements AsyncIterableIterator<Event> {
+  readonly #options: PeerEventsOptions;
+  readonly #waiting: SseEvent[] = [];
+  readonly #reader = new SseReader(DEFAULT_LIMITS.sseEventBytes);
+  readonly #take = (event: SseEvent): void => void this.#waiting.push(event);
+  #source: Source | undefined;
+  #done = false;
+  #taskId: string | undefined;
+  /** The last event was one after which a stream may end. */
+  #closed = false;
+
+  constructor(options: PeerEventsOptions) {
+    this.#options = options;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Event, void>> {
+    if (this.#done) return { done: true, value: undefined };
+    try {
+      this.#source ??= await this.#options.open();
+      const event = "single" in this.#source ? this.#only(this.#source.single) : await this.#read(this.#source.chunks);
+      if (event !== undefined) return { done: false, value: this.#checked(event) };
+      if (!this.#closed) throw new AgentError("interrupted", "the stream ended before the task did", { sent: "maybe" });
+    } catch (thrown) {
+      await this.return();
+      throw thrown;
+    }
+    this.#done = true;
+    return { done: true, value: undefined };
+  }
+
+  async return(): Promise<IteratorResult<Event, void>> {
+    this.#done = true;
+    if (this.#source !== undefined && "chunks" in this.#source) await this.#source.chunks.return?.();
+    return { done: true, value: undefined };
+  }
+
+  /** One stream tells of one task from its first event on, and says nothing after the end of it. */
+  #checked(event: Event): Event {
+    const taskId = this.#taskId;
+    const spoken = event.kind === "task" ? event.task.id : "taskId" in event ? event.taskId : undefined;
+    if (this.#options.taskFirst && taskId === undefined && (event.kind === "status" || event.kind === "artifact")) {
+      throw new AgentError("bad_peer", `the stream begins with ${event.kind} instead of the task it is about`);
+    }
+    if (taskId !== undefined && spoken !== undefined && spoken !== taskId) {
+      throw new AgentError("bad_peer", `the stream of task ${taskId} tells of task ${spoken}`);
+    }
+    this.#taskId = taskId ?? spoken;
+    this.#closed = isClosing(event);
+    if (isFinal(event)) this.#finish();
+    return event;
+  }
+
+  /** Nothing more can come. The peer may end the response by itself, which keeps the connection; else it is let go. */
+  #finish(): void {
+    this.#done = true;
+    const source = this.#source;
+    if (source === undefined || !("chunks" in source)) return;
+    const { chunks } = source;
+    const letGo = (): void => void Promise.resolve(chunks.return?.()).catch(() => undefined);
+    const timer = setTimeout(letGo, LINGER_MS);
+    chunks.next().then(
+      (step) => {
+        clearTimeout(timer);
+        if (!step.done) letGo();
+      },
+      () => clearTimeout(timer),
+    );
+  }
+
+  #only(result: unknown): Event {
+    this.#done = true;
+    return this.#options.decode(result);
+  }
+
+  async #read(chunks: AsyncIterator<Chunk>): Promise<Event | undefined> {
+    for (;;) {
+      const waiting = this.#waiting.shift();
+      if (waiting !== undefined) return this.#event(waiting);
+      const step = await chunks.next();
+      if (step.done) return undefined;
+      this.#reader.push(typeof step.value === "string" ? utf8.encode(step.value) : step.value, this.#take);
+    }
+  }
+
+  #event({ data, event: type, id }: SseEvent): Event {
+    const parsed = parseData(data);
+    const item = this.#options.read(parsed);
+    if (type === "error") throw new AgentError("bad_peer", "the stream broke with an error that says nothing", { cause: parsed });
+    const event = this.#options.decode(item);
+    // The peer's own cursor, opaque to us: handing it back resumes the stream where the peer supports that.
+    return id === undefined || id === "" ? event : { ...event, cursor: id as NonNullable<Event["cursor"]> };
+  }
+}
+
+function isFinal(event: Event): boolean {
+  if (event.kind === "message") return true;
+  return (
+    (event.kind === "task" && isTerminal(event.task.status.state)) || (event.kind === "status" && isTerminal(event.status.state))
+  );
+}
+
+function parseData(data: string): unknown {
+  try {
+    return readJson(utf8.encode(data), DEFAULT_LIMITS.jsonDepth);
+  } catch (thrown) {
+    throw new AgentError("bad_peer", `an event of the stream is not readable: ${AgentError.from(thrown).message}`, {
+      cause: thrown,
+    });
+  }
+}

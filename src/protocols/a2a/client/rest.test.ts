@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import { AgentError, type Card, type Operation, startCall } from "../../../envelope/index.js";
+import type { Response } from "../../../transport/exchange.js";
+import type { Ids, Peer } from "../../protocol.js";
+import { connect } from "../client.js";
+
+const card: Card = {
+  name: "peer",
+  description: "",
+  version: "1",
+  skills: [],
+  inputModes: [],
+  outputModes: [],
+  capabilities: { streaming: true, push: false, extended: false, idempotentSend: false, resume: false, extensions: [] },
+  security: { schemes: {}, anyOf: [] },
+  interfaces: [],
+};
+const ids: Ids = { now: () => 0, newId: () => "id" };
+
+async function codeOf(version: "1.0" | "0.3", operation: Operation, status: number, body: string): Promise<string> {
+  const answer: Response = { status, headers: { "content-type": "application/json" }, body };
+  const peer: Peer = { url: "http://peer", version, binding: "HTTP+JSON", tenant: undefined, card };
+  const call = connect({ exchange: () => answer, close: async () => undefined }, peer, ids);
+  try {
+    await (call(operation, startCall()) as Promise<unknown>); // none of these operations streams
+    return "no error";
+  } catch (thrown) {
+    return AgentError.from(thrown).code;
+  }
+}
+
+const get: Operation = { kind: "task.get", taskId: "t" };
+const cancel: Operation = { kind: "task.cancel", taskId: "t" };
+
+// As the Python SDK 0.3.3 answers over REST: the message, and nothing else but the status.
+describe("a bare message for an error", () => {
+  test("is taken for what the operation can mean by that status, in 0.3", async () => {
+    expect(await codeOf("0.3", get, 404, '{"message":"Task not found"}')).toBe("task_not_found");
+    expect(await codeOf("0.3", cancel, 404, '{"message":"Task not found"}')).toBe("task_not_found");
+    expect(await codeOf("0.3", cancel, 409, '{"message":"Task cannot be canceled"}')).toBe("not_cancelable");
+    expect(await codeOf("0.3", { kind: "ping" }, 404, '{"message":"Task not found"}')).toBe("no error");
+  });
+
+  test("proves nothing in 1.0, nor where anybody else says it", async () => {
+    expect(await codeOf("1.0", get, 404, '{"message":"Task not found"}')).toBe("not_found");
+    expect(await codeOf("0.3", get, 404, '{"detail":"Not Found"}')).toBe("not_found");
+    expect(await codeOf("0.3", { kind: "ping" }, 404, "<h1>Not Found</h1>")).toBe("not_found");
+  });
+});

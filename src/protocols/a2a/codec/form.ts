@@ -1,0 +1,21 @@
+import type { JsonObject, LossSink, Part, State } from "../../../envelope/index.js";
+
+/**
+ * Where the three JSON forms of A2A spell the same object differently. The codecs of message, status, artifact and task
+ * are written once over this.
+ */
+export interface Form {
+  /** Set in the form that tells objects apart by a `kind` member. */
+  readonly kinds: boolean;
+  /** The member of a message that holds its parts. */
+  readonly content: "parts" | "content";
+  /** 0.3: status events say whether they are the last. */
+  readonly final: boolean;
+  readonly userRole: string;
+  readonly agentRole: string;
+  readRole(value: unknown, path: string): "user" | "agent";
+  readState(value: unknown, path: string): State;
+  writeState(state: State, lose: LossSink): string;
+  readPart(value: unknown, path: string): Part;
+  writePart(part: Part, path: string, lose: LossSink): JsonObject;
+}

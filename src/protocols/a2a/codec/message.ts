@@ -1,0 +1,134 @@
+import type { Context, Envelope, JsonObject, LossSink, Maybe, Metadata, Part } from "../../../envelope/index.js";
+import { DecodeProblem, kindOf, readObject, readText } from "../../../transport/fields.js";
+import type { DecodeFacts } from "../dialect.js";
+import { plain, plainStrings, readMetadata, someOf, someText } from "../wire.js";
+import { carriedFrom, ENVELOPE_KEY, readCarried, withoutKey } from "./envelope-extension.js";
+import type { Form } from "./form.js";
+
+const NO_META: Envelope["meta"] = Object.freeze({ protocolHint: undefined, retryCount: undefined });
+
+/** Message → envelope. Written by whoever `facts.src` names, unless the message itself says otherwise. */
+export function readMessage(form: Form, value: unknown, path: string, facts: DecodeFacts): Envelope {
+  const object = readObject(value, path);
+  const id = readText(object.messageId ?? object.message_id, `${path}.messageId`);
+  const role = form.readRole(object.role, `${path}.role`);
+  const content = readParts(form, object[form.content], `${path}.${form.content}`, facts.partsPerMessage);
+  const sessionId = plain(object.contextId ?? object.context_id, `${path}.contextId`);
+  const taskId = plain(object.taskId ?? object.task_id, `${path}.taskId`);
+  const metadata = readMetadata(object.metadata, `${path}.metadata`);
+  const references = plainStrings(object.referenceTaskIds ?? object.reference_task_ids, `${path}.referenceTaskIds`);
+  const extensions = plainStrings(object.extensions, `${path}.extensions`);
+  const carried = metadata?.[ENVELOPE_KEY];
+  if (metadata !== undefined && carried !== undefined) {
+    const rest = readCarried(carried, `${path}.metadata["${ENVELOPE_KEY}"]`, { sessionId, taskId });
+    return {
+      id,
+      ts: rest.ts ?? facts.now / 1000,
+      src: rest.src ?? facts.src,
+      dst: rest.dst ?? facts.dst,
+      intent: rest.intent ?? "",
+      role,
+      content,
+      context: rest.context,
+      meta: rest.meta,
+      references,
+      extensions,
+      metadata: withoutKey(metadata, ENVELOPE_KEY),
+      proofs: rest.proofs,
+      extra: rest.extra,
+    };
+  }
+  return {
+    id,
+    ts: facts.now / 1000,
+    src: facts.src,
+    dst: facts.dst,
+    intent: "",
+    role,
+    content,
+    context: placeOf(sessionId, taskId, role === "agent" ? facts.parentId : undefined),
+    meta: NO_META,
+    references,
+    extensions,
+    metadata,
+    proofs: undefined,
+    extra: undefined,
+  };
+}
+
+/** At least one part (A2A 1.0 §5.7), at most `limit`. */
+export function readParts(form: Form, value: unknown, path: string, limit: number): readonly Part[] {
+  if (!Array.isArray(value)) {
+    const missing = value === undefined || value === null;
+    throw new DecodeProblem(path, missing ? "is missing; an array is expected" : `must be an array, not ${kindOf(value)}`);
+  }
+  if (value.length === 0) throw new DecodeProblem(path, "must have at least one part");
+  if (value.length > limit) throw new DecodeProblem(path, `has ${value.length} parts; at most ${limit} are read`, "too_large");
+  const parts: Part[] = [];
+  for (let index = 0; index < value.length; index++) parts.push(form.readPart(value[index], `${path}[${index}]`));
+  return parts;
+}
+
+export function writeMessage(form: Form, envelope: Envelope, path: string, lose: LossSink): JsonObject {
+  const messageId = envelope.id;
+  const contextId = someText(envelope.context.sessionId);
+  const taskId = someText(envelope.context.taskId);
+  const role = envelope.role === "user" ? form.userRole : form.agentRole;
+  const parts = writeParts(form, envelope.content, path, lose);
+  const metadata = metadataOf(envelope, path, lose);
+  const extensions = someOf(envelope.extensions);
+  const references = someOf(envelope.references);
+  if (form.content === "parts")
+    return {
+      kind: form.kinds ? "message" : undefined,
+      messageId,
+      contextId,
+      taskId,
+      role,
+      parts,
+      metadata,
+      extensions,
+      referenceTaskIds: references,
+    };
+  if (references !== undefined)
+    lose({ protocol: "a2a", path: `${path}.references`, valueKind: "array", reason: "0.3 REST has no referenceTaskIds" });
+  return { messageId, contextId, taskId, role, content: parts, metadata, extensions };
+}
+
+export function writeParts(form: Form, parts: readonly Part[], path: string, lose: LossSink): readonly JsonObject[] {
+  const written: JsonObject[] = [];
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index] as Part; // index < length
+    written.push(form.writePart(part, `${path}.parts[${index}]`, lose));
+  }
+  return written;
+}
+
+function metadataOf(envelope: Envelope, path: string, lose: LossSink): Maybe<Metadata> {
+  const { metadata } = envelope;
+  const carried = carriedFrom(envelope);
+  if (metadata?.[ENVELOPE_KEY] !== undefined)
+    lose({ protocol: "a2a", path: `${path}.metadata`, valueKind: "object", reason: `${ENVELOPE_KEY} is a reserved name` });
+  else if (carried === undefined) return metadata;
+  return carried === undefined
+    ? withoutKey(metadata ?? {}, ENVELOPE_KEY)
+    : // Spread defines members, it does not assign them.
+      { ...metadata, [ENVELOPE_KEY]: carried };
+}
+
+function placeOf(sessionId: Maybe<string>, taskId: Maybe<string>, parentId: Maybe<string>): Context {
+  return {
+    traceId: undefined,
+    parentId,
+    idempotencyKey: undefined,
+    sessionId,
+    taskId,
+    priority: undefined,
+    ttlMs: undefined,
+    stream: undefined,
+    artifactRefs: undefined,
+    tags: undefined,
+    minVersion: undefined,
+    maxVersion: undefined,
+  };
+}

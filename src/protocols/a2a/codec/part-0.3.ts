@@ -1,0 +1,68 @@
+import type { JsonObject, LossSink, Maybe, Metadata, Part } from "../../../envelope/index.js";
+import { DecodeProblem, readObject, readString } from "../../../transport/fields.js";
+import { plain, readMetadata, shown, someText } from "../wire.js";
+import { readBase64, writeBase64 } from "./base64.js";
+import { unwrapData, wrapData } from "./data-compat.js";
+
+/** A part of the 0.3 JSON schema: `kind` says which. Versions before 0.2.2 called it `type`. */
+export function readKindPart(value: unknown, path: string): Part {
+  const object = readObject(value, path);
+  const kind = object.kind ?? object.type;
+  const metadata = readMetadata(object.metadata, `${path}.metadata`);
+  if (kind === "text") {
+    const text = readString(object.text, `${path}.text`);
+    return { kind: "text", text, mediaType: undefined, name: undefined, metadata };
+  }
+  if (kind === "data") {
+    const open = unwrapData(readObject(object.data, `${path}.data`), metadata);
+    return { kind: "data", data: open.data, mediaType: undefined, name: undefined, metadata: open.metadata };
+  }
+  if (kind === "file") return readFile(readObject(object.file, `${path}.file`), `${path}.file`, metadata);
+  throw new DecodeProblem(`${path}.kind`, `must be text, file or data, not ${shown(kind)}`);
+}
+
+function readFile(file: JsonObject, path: string, metadata: Maybe<Metadata>): Part {
+  const { bytes, uri } = file;
+  if ((bytes == null) === (uri == null)) {
+    const found = bytes == null ? "has none" : "has both";
+    throw new DecodeProblem(path, `must have exactly one of bytes and uri, but ${found}`);
+  }
+  const mediaType = plain(file.mimeType ?? file.mime_type, `${path}.mimeType`);
+  const name = plain(file.name, `${path}.name`);
+  if (bytes != null) return { kind: "raw", bytes: readBase64(bytes, `${path}.bytes`), mediaType, name, metadata };
+  return { kind: "url", url: readString(uri, `${path}.uri`), mediaType, name, metadata };
+}
+
+export function writeKindPart(part: Part, path: string, lose: LossSink): JsonObject {
+  const metadata = part.metadata;
+  switch (part.kind) {
+    case "text":
+      loseLabels(part, path, lose);
+      return { kind: "text", text: part.text, metadata };
+    case "data": {
+      loseLabels(part, path, lose);
+      const wrapped = wrapData(part.data, metadata);
+      return { kind: "data", data: wrapped.data, metadata: wrapped.metadata };
+    }
+    case "raw":
+      return {
+        kind: "file",
+        file: { bytes: writeBase64(part.bytes), mimeType: someText(part.mediaType), name: someText(part.name) },
+        metadata,
+      };
+    case "url":
+      return { kind: "file", file: { uri: part.url, mimeType: someText(part.mediaType), name: someText(part.name) }, metadata };
+    default:
+      return part satisfies never;
+  }
+}
+
+/** Text and data parts of 0.3 have neither media type nor file name. */
+export function loseLabels(part: Part, path: string, lose: LossSink): void {
+  if (part.mediaType !== undefined) tell(`${path}.mediaType`, lose);
+  if (part.name !== undefined) tell(`${path}.name`, lose);
+}
+
+function tell(path: string, lose: LossSink): void {
+  lose({ protocol: "a2a", path, valueKind: "string", reason: "0.3 has this on files only" });
+}

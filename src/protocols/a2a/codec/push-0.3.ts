@@ -1,0 +1,91 @@
+import type { JsonObject, LossSink, PushConfig } from "../../../envelope/index.js";
+import { DecodeProblem, readObject, readText } from "../../../transport/fields.js";
+import { plain, plainStrings, someText } from "../wire.js";
+
+const TASK = "tasks/";
+const CONFIG = "/pushNotificationConfigs/";
+
+/** PushNotificationConfig of 0.3, the same in both JSON forms. It may list several schemes; the first is the one used. */
+export function readLegacyPush(value: unknown, path: string, taskId: string, lose: LossSink): PushConfig {
+  const object = readObject(value, path);
+  return {
+    taskId,
+    id: plain(object.id, `${path}.id`) ?? "",
+    url: readText(object.url, `${path}.url`),
+    token: plain(object.token, `${path}.token`),
+    authentication: readAuthentication(object.authentication, `${path}.authentication`, lose),
+  };
+}
+
+function readAuthentication(value: unknown, path: string, lose: LossSink): PushConfig["authentication"] {
+  if (value === undefined || value === null) return undefined;
+  const object = readObject(value, path);
+  const schemes = plainStrings(object.schemes, `${path}.schemes`);
+  const [scheme] = schemes ?? [];
+  if (scheme === undefined) throw new DecodeProblem(`${path}.schemes`, "must name a scheme");
+  if (schemes !== undefined && schemes.length > 1)
+    lose({ protocol: "a2a", path: "push.authentication.scheme", valueKind: "array", reason: "only the first scheme is used" });
+  return { scheme, credentials: plain(object.credentials, `${path}.credentials`) };
+}
+
+export function writeLegacyPush(config: PushConfig): JsonObject {
+  const { authentication } = config;
+  return {
+    id: someText(config.id),
+    url: config.url,
+    token: someText(config.token),
+    authentication:
+      authentication === undefined
+        ? undefined
+        : { schemes: [authentication.scheme], credentials: someText(authentication.credentials) },
+  };
+}
+
+/** The JSON-RPC form: the task beside the config. */
+export function readKindTaskPush(value: unknown, path: string, lose: LossSink): PushConfig {
+  const object = readObject(value, path);
+  const at = path === "" ? "" : `${path}.`;
+  const taskId = readText(object.taskId ?? object.task_id, `${at}taskId`);
+  return readLegacyPush(
+    object.pushNotificationConfig ?? object.push_notification_config,
+    `${at}pushNotificationConfig`,
+    taskId,
+    lose,
+  );
+}
+
+export function writeKindTaskPush(config: PushConfig): JsonObject {
+  return { taskId: config.taskId, pushNotificationConfig: writeLegacyPush(config) };
+}
+
+/** The REST form: the task is part of a resource name. */
+export function readProtoTaskPush(value: unknown, path: string, lose: LossSink): PushConfig {
+  const object = readObject(value, path);
+  const named = readPushName(plain(object.name, `${path}.name`) ?? "");
+  const inner = object.pushNotificationConfig ?? object.push_notification_config;
+  const config = readLegacyPush(inner, `${path}.pushNotificationConfig`, named.taskId, lose);
+  return config.id === "" ? { ...config, id: named.id } : config;
+}
+
+export function writeProtoTaskPush(config: PushConfig): JsonObject {
+  return { name: pushName(config.taskId, config.id), pushNotificationConfig: writeLegacyPush(config) };
+}
+
+export function taskName(taskId: string): string {
+  return `${TASK}${taskId}`;
+}
+
+export function pushName(taskId: string, id: string): string {
+  return `${TASK}${taskId}${CONFIG}${id}`;
+}
+
+/** The task id in `tasks/{id}`, whatever follows it; a bare id is taken as it is. */
+export function readTaskName(name: string): string {
+  return readPushName(name).taskId;
+}
+
+export function readPushName(name: string): { readonly taskId: string; readonly id: string } {
+  const rest = name.startsWith(TASK) ? name.slice(TASK.length) : name;
+  const at = rest.indexOf(CONFIG);
+  return at < 0 ? { taskId: rest, id: "" } : { taskId: rest.slice(0, at), id: rest.slice(at + CONFIG.length) };
+}

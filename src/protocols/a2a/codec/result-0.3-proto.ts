@@ -1,0 +1,68 @@
+import type { Event, Json, LossSink, Operation } from "../../../envelope/index.js";
+import { optional, readArray, readObject } from "../../../transport/fields.js";
+import { writeProtoCard } from "../card/card-0.3.js";
+import { readCardDocument } from "../card/card-1.0.js";
+import type { DecodeFacts } from "../dialect.js";
+import { plain } from "../wire.js";
+import { FORM_0_3_PROTO as FORM } from "./form-0.3.js";
+import { readProtoTaskPush, writeProtoTaskPush } from "./push-0.3.js";
+import { notUnary, onlyAnswer, readTasks, readWrapped, writeTasks, writeWrapped } from "./result-1.0.js";
+import { readTask, writeTask } from "./task.js";
+
+/** REST results of 0.3: the wrappers of 1.0 around ProtoJSON of the older protobuf. */
+export function writeProtoResult(operation: Operation, event: Event, lose: LossSink): Json {
+  switch (event.kind) {
+    case "message":
+      return writeWrapped(FORM, event, lose);
+    case "status":
+    case "artifact":
+      throw notUnary(event);
+    case "task":
+      return operation.kind === "send" ? writeWrapped(FORM, event, lose) : writeTask(FORM, event.task, undefined, lose);
+    case "tasks":
+      return writeTasks(FORM, event, operation.kind === "task.list" && operation.artifacts === true, lose);
+    case "push":
+      return writeProtoTaskPush(event.config);
+    case "pushes":
+      return { configs: event.configs.map(writeProtoTaskPush), nextPageToken: event.nextPageToken };
+    case "card":
+      return writeProtoCard(event.card);
+    case "done":
+      return {};
+    default:
+      return event satisfies never;
+  }
+}
+
+export function readProtoResult(operation: Operation, result: unknown, facts: DecodeFacts): Event {
+  switch (operation.kind) {
+    case "send":
+      return onlyAnswer(readWrapped(FORM, result, facts));
+    case "task.get":
+    case "task.cancel":
+    case "task.subscribe":
+      return { kind: "task", task: readTask(FORM, result, "result", facts) };
+    case "task.list":
+      return readTasks(FORM, operation, result, facts);
+    case "push.set":
+    case "push.get":
+      return { kind: "push", config: readProtoTaskPush(result, "result", facts.lose) };
+    case "push.list": {
+      const object = readObject(result, "result");
+      const read = (item: unknown, path: string) => readProtoTaskPush(item, path, facts.lose);
+      return {
+        kind: "pushes",
+        configs: optional(object.configs, "result.configs", (value, path) => readArray(value, path, read)) ?? [],
+        nextPageToken: plain(object.nextPageToken ?? object.next_page_token, "result.nextPageToken") ?? "",
+      };
+    }
+    case "card":
+      return { kind: "card", card: readCardDocument(result) };
+    case "push.delete":
+    case "session.close":
+    case "ping":
+      return { kind: "done" };
+    default:
+      return operation satisfies never;
+  }
+}

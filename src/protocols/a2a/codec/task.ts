@@ -1,0 +1,155 @@
+import type { Artifact, Envelope, Event, JsonObject, LossSink, Maybe, Status, Task } from "../../../envelope/index.js";
+import { isTerminal } from "../../../envelope/index.js";
+import { DecodeProblem, kindOf, readObject, readText } from "../../../transport/fields.js";
+import type { DecodeFacts } from "../dialect.js";
+import { flag, plain, plainStrings, readMetadata, someOf, someText } from "../wire.js";
+import { statusMessage, takeFailure } from "./failure.js";
+import type { Form } from "./form.js";
+import { readMessage, readParts, writeMessage, writeParts } from "./message.js";
+import { readTimestamp, writeTimestamp } from "./timestamp.js";
+
+type StatusEvent = Extract<Event, { readonly kind: "status" }>;
+type ArtifactEvent = Extract<Event, { readonly kind: "artifact" }>;
+
+export function readTask(form: Form, value: unknown, path: string, facts: DecodeFacts): Task {
+  const object = readObject(value, path);
+  return {
+    id: readText(object.id, `${path}.id`),
+    // Required before 1.0.0, a plain field since: some servers leave it out.
+    contextId: plain(object.contextId ?? object.context_id, `${path}.contextId`) ?? "",
+    status: readStatus(form, object.status, `${path}.status`, facts),
+    artifacts: readList(object.artifacts, `${path}.artifacts`, (item, at) => readArtifact(form, item, at, facts)),
+    history: readHistory(form, object.history, `${path}.history`, facts),
+    metadata: readMetadata(object.metadata, `${path}.metadata`),
+  };
+}
+
+/** Messages of the caller in an answer went the other way than the answer does. */
+function readHistory(form: Form, value: unknown, path: string, facts: DecodeFacts): readonly Envelope[] {
+  if (value === undefined || value === null) return [];
+  const asked: DecodeFacts = { ...facts, src: facts.dst, dst: facts.src };
+  return readList(value, path, (item, at) => {
+    const role = form.readRole(readObject(item, at).role, `${at}.role`);
+    return readMessage(form, item, at, role === "user" ? asked : facts);
+  });
+}
+
+function readStatus(form: Form, value: unknown, path: string, facts: DecodeFacts): Status {
+  const object = readObject(value, path);
+  const state = form.readState(object.state, `${path}.state`);
+  const stamp = object.timestamp;
+  const at = stamp === undefined || stamp === null || stamp === "" ? facts.now : readTimestamp(stamp, `${path}.timestamp`);
+  // Early 0.3 protobuf called it `update`.
+  const said = object.message ?? (form.content === "content" ? object.update : undefined);
+  const message =
+    said === undefined || said === null ? undefined : readMessage(form, said, `${path}.message`, { ...facts, now: at });
+  if (state !== "failed") return { state, at, message };
+  const failure = takeFailure(message, `${path}.message`);
+  return { state, at, message: failure.message, error: failure.error };
+}
+
+function readArtifact(form: Form, value: unknown, path: string, facts: DecodeFacts): Artifact {
+  const object = readObject(value, path);
+  return {
+    id: readText(object.artifactId ?? object.artifact_id, `${path}.artifactId`),
+    name: plain(object.name, `${path}.name`),
+    description: plain(object.description, `${path}.description`),
+    parts: readParts(form, object.parts, `${path}.parts`, facts.partsPerMessage),
+    metadata: readMetadata(object.metadata, `${path}.metadata`),
+    extensions: plainStrings(object.extensions, `${path}.extensions`),
+  };
+}
+
+export function readStatusEvent(form: Form, value: unknown, path: string, facts: DecodeFacts): StatusEvent {
+  const object = readObject(value, path);
+  return {
+    kind: "status",
+    taskId: readText(object.taskId ?? object.task_id, `${path}.taskId`),
+    contextId: plain(object.contextId ?? object.context_id, `${path}.contextId`) ?? "",
+    metadata: readMetadata(object.metadata, `${path}.metadata`),
+    status: readStatus(form, object.status, `${path}.status`, facts),
+  };
+}
+
+export function readArtifactEvent(form: Form, value: unknown, path: string, facts: DecodeFacts): ArtifactEvent {
+  const object = readObject(value, path);
+  return {
+    kind: "artifact",
+    taskId: readText(object.taskId ?? object.task_id, `${path}.taskId`),
+    contextId: plain(object.contextId ?? object.context_id, `${path}.contextId`) ?? "",
+    metadata: readMetadata(object.metadata, `${path}.metadata`),
+    artifact: readArtifact(form, object.artifact, `${path}.artifact`, facts),
+    append: flag(object.append, `${path}.append`) ?? false,
+    last: flag(object.lastChunk ?? object.last_chunk, `${path}.lastChunk`) ?? false,
+  };
+}
+
+/** `artifacts` tells a list whether the member must be there, must not be there, or is there when it has something. */
+export function writeTask(form: Form, task: Task, artifacts: Maybe<boolean>, lose: LossSink): JsonObject {
+  const kept = artifacts === false ? undefined : artifacts === true ? task.artifacts : someOf(task.artifacts);
+  const message = statusMessage(task.status, task.id, task.contextId);
+  return {
+    kind: form.kinds ? "task" : undefined,
+    id: task.id,
+    contextId: someText(task.contextId),
+    status: writeStatus(form, task.status, message, lose),
+    artifacts: kept?.map((artifact, index) => writeArtifact(form, artifact, `task.artifacts[${index}]`, lose)),
+    history: someOf(task.history)?.map((said, index) => writeMessage(form, said, `task.history[${index}]`, lose)),
+    metadata: task.metadata,
+  };
+}
+
+function writeStatus(form: Form, status: Status, message: Maybe<Envelope>, lose: LossSink): JsonObject {
+  return {
+    state: form.writeState(status.state, lose),
+    message: message === undefined ? undefined : writeMessage(form, message, "task.status.message", lose),
+    timestamp: writeTimestamp(status.at),
+  };
+}
+
+function writeArtifact(form: Form, artifact: Artifact, path: string, lose: LossSink): JsonObject {
+  return {
+    artifactId: artifact.id,
+    name: someText(artifact.name),
+    description: someText(artifact.description),
+    parts: writeParts(form, artifact.parts, path, lose),
+    metadata: artifact.metadata,
+    extensions: someOf(artifact.extensions),
+  };
+}
+
+export function writeStatusEvent(form: Form, event: StatusEvent, lose: LossSink): JsonObject {
+  const { status, taskId, contextId } = event;
+  const message = statusMessage(status, taskId, contextId);
+  return {
+    kind: form.kinds ? "status-update" : undefined,
+    taskId,
+    contextId,
+    status: writeStatus(form, status, message, lose),
+    final: form.final ? isFinal(status) : undefined,
+    metadata: event.metadata,
+  };
+}
+
+export function writeArtifactEvent(form: Form, event: ArtifactEvent, lose: LossSink): JsonObject {
+  return {
+    kind: form.kinds ? "artifact-update" : undefined,
+    taskId: event.taskId,
+    contextId: event.contextId,
+    artifact: writeArtifact(form, event.artifact, "artifact", lose),
+    append: event.append ? true : undefined,
+    lastChunk: event.last ? true : undefined,
+    metadata: event.metadata,
+  };
+}
+
+/** The last event of a 0.3 stream: ours end at a terminal state and at a question, and stay open while a login is awaited. */
+function isFinal({ state }: Status): boolean {
+  return isTerminal(state) || state === "input-required";
+}
+
+function readList<T>(value: unknown, path: string, read: (value: unknown, path: string) => T): readonly T[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new DecodeProblem(path, `must be an array, not ${kindOf(value)}`);
+  return value.map((item, index) => read(item, `${path}[${index}]`));
+}

@@ -1,0 +1,98 @@
+import {
+  AgentError,
+  type Card,
+  type Head,
+  type LossSink,
+  type Maybe,
+  type Operation,
+  type Principal,
+  parseTraceparent,
+  type Reply,
+  type Via,
+} from "../../../envelope/index.js";
+import type { Request } from "../../../transport/exchange.js";
+import { blame } from "../../../transport/fields.js";
+import type { Host } from "../../protocol.js";
+import type { DecodeFacts, Dialect } from "../dialect.js";
+import type { OperationName } from "../operations.js";
+import { callParameters } from "./extensions.js";
+
+/** One request, after its binding found out what is asked and of whom. */
+export interface Asked {
+  readonly request: Request;
+  readonly dialect: Dialect;
+  readonly via: Via;
+  readonly card: Card;
+  readonly caller: Principal;
+  readonly name: OperationName;
+  readonly params: unknown;
+  /** From the path, which wins over the params. */
+  readonly tenant: Maybe<string>;
+}
+
+/** What every binding does between its own parsing and its own writing: one behaviour, one order of checks. */
+export interface Answering {
+  readonly operation: Operation;
+  readonly parameters: Head;
+  readonly reply: Reply;
+  /** Where the writer says what the wire cannot carry. */
+  readonly lose: LossSink;
+}
+
+export function answer(host: Host, asked: Asked): Answering {
+  const { request, via, card, caller } = asked;
+  const parameters = callParameters(request, card, asked.tenant ?? tenantIn(asked));
+  const call = host.begin(request, { caller, agent: card.name, via, parameters });
+  const lose: LossSink = (loss) => call.lose(loss);
+  const facts: DecodeFacts = {
+    now: host.now(),
+    src: caller.id,
+    dst: card.name,
+    partsPerMessage: host.limits.partsPerMessage,
+    lose,
+  };
+  const decoded = decode(asked, facts);
+  const operation = withHeaders(decoded, request);
+  return { operation, parameters, reply: host.handler(operation, call), lose };
+}
+
+function tenantIn({ dialect, params }: Asked): Maybe<string> {
+  try {
+    return dialect.tenantOf(params);
+  } catch (thrown) {
+    throw blame(thrown, "invalid_message");
+  }
+}
+
+function decode({ dialect, name, params }: Asked, facts: DecodeFacts): Operation {
+  try {
+    return dialect.decodeRequest(name, params, facts);
+  } catch (thrown) {
+    throw blame(thrown, "invalid_message");
+  }
+}
+
+/** What HTTP says in headers: where a lost stream is taken up again, the key of a send, and its trace. */
+function withHeaders(operation: Operation, request: Request): Operation {
+  const { headers } = request;
+  if (operation.kind === "task.subscribe") {
+    const after = headers["last-event-id"];
+    // A cursor is opaque here: its maker, the task runtime, checks it.
+    return after === undefined || after === ""
+      ? operation
+      : { ...operation, after: after as NonNullable<typeof operation.after> };
+  }
+  if (operation.kind !== "send") return operation;
+  const { envelope } = operation;
+  const { context } = envelope;
+  const key = headers["idempotency-key"];
+  if (key !== undefined && context.idempotencyKey !== undefined && context.idempotencyKey !== key) {
+    throw new AgentError("invalid_message", "the Idempotency-Key header and the message's own key differ", {
+      field: "Idempotency-Key",
+    });
+  }
+  const trace = context.traceId === undefined ? parseTraceparent(headers["traceparent"]) : undefined;
+  if (key === undefined && trace === undefined) return operation;
+  const told = { ...context, idempotencyKey: key ?? context.idempotencyKey, traceId: trace?.traceId ?? context.traceId };
+  return { ...operation, envelope: { ...envelope, context: told } };
+}

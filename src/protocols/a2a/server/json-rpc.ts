@@ -1,0 +1,114 @@
+import {
+  AgentError,
+  type Card,
+  type ErrorCode,
+  type Event,
+  isPromise,
+  type Maybe,
+  type Principal,
+  type Via,
+} from "../../../envelope/index.js";
+import type { Request, Response } from "../../../transport/exchange.js";
+import { encodeRpcError, encodeRpcResult, type RpcId, readRpcRequest } from "../../../transport/json-rpc.js";
+import { errorHeaders, jsonResponse } from "../../../transport/response.js";
+import { encodeSse } from "../../../transport/sse.js";
+import type { Host } from "../../protocol.js";
+import { v03 } from "../codec/codec-0.3.js";
+import { v1 } from "../codec/codec-1.0.js";
+import type { Dialect } from "../dialect.js";
+import { rpcErrorOf } from "../errors.js";
+import { OPERATIONS, type OperationName } from "../operations.js";
+import { type Answering, answer } from "./answering.js";
+import { requireJson } from "./content-type.js";
+import { streamResponse } from "./event-stream.js";
+import { extensionHeaders } from "./extensions.js";
+import { checkVersion, requestedVersion, versionNotSupported } from "./negotiate.js";
+
+interface Spoken {
+  readonly name: OperationName;
+  readonly dialect: Dialect;
+  readonly via: Via;
+}
+
+const VIA_1: Via = Object.freeze({ protocol: "a2a", version: "1.0", binding: "JSONRPC" });
+const VIA_03: Via = Object.freeze({ protocol: "a2a", version: "0.3", binding: "JSONRPC" });
+
+/** Both grammars in one table: a slash-style name and a capitalised one cannot collide (wire §17.1). */
+const METHODS: ReadonlyMap<string, Spoken> = new Map([
+  ...Object.keys(OPERATIONS).map((name): [string, Spoken] => [name, { name: name as OperationName, dialect: v1, via: VIA_1 }]),
+  // The release candidate and the seed write the list method in the singular (C9).
+  ["ListTaskPushNotificationConfig", { name: "ListTaskPushNotificationConfigs", dialect: v1, via: VIA_1 }],
+  ...Object.entries(OPERATIONS).flatMap(([name, { v03: method }]): [string, Spoken][] =>
+    method === undefined ? [] : [[method, { name: name as OperationName, dialect: v03, via: VIA_03 }]],
+  ),
+]);
+
+/** One JSON-RPC request to one agent, in whichever of the two versions it is written. */
+export async function answerJsonRpc(host: Host, card: Card, request: Request, tenant: Maybe<string>): Promise<Response> {
+  let id: RpcId = null;
+  let version: Dialect["version"] = "1.0";
+  let streaming = false;
+  try {
+    const admitted = host.admit(request);
+    const caller: Principal = admitted instanceof Promise ? await admitted : admitted;
+    requireJson(request);
+    const rpc = readRpcRequest(request);
+    if (rpc.kind === "fault") return jsonResponse(200, encodeRpcError(rpc.id, rpc));
+    id = rpc.id ?? null;
+    const spoken = METHODS.get(rpc.method);
+    if (spoken === undefined) throw unknownMethod(request, rpc.method);
+    version = spoken.dialect.version;
+    checkVersion(request, version);
+    const { name, dialect, via } = spoken;
+    streaming = OPERATIONS[name].streaming;
+    const answering = answer(host, { request, card, caller, tenant, params: rpc.params, name, dialect, via });
+    if (streaming) return await writeStream(host, id, dialect, answering);
+    const { operation, parameters, reply, lose } = answering;
+    if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
+    const result = dialect.encodeResult(operation, await reply, lose);
+    return jsonResponse(200, encodeRpcResult(id, result), extensionHeaders(parameters, version));
+  } catch (thrown) {
+    const error = AgentError.from(thrown);
+    if (streaming && version === "0.3" && wantsEvents(request)) return writeStreamError(error, id);
+    return writeError(error, id, version);
+  }
+}
+
+/** An unknown method under a version we do not speak is a version problem: the caller may know more methods than we do. */
+function unknownMethod(request: Request, method: string): AgentError {
+  const asked = requestedVersion(request);
+  if (asked !== undefined && asked !== "1.0" && asked !== "0.3") return versionNotSupported(asked);
+  return new AgentError("unsupported_method", `there is no method ${JSON.stringify(method.slice(0, 64))}`, { field: "method" });
+}
+
+function writeStream(host: Host, id: RpcId, dialect: Dialect, { parameters, reply, lose }: Answering): Promise<Response> {
+  const form = {
+    event: (event: Event) => encodeRpcResult(id, dialect.encodeStreamItem(event, lose)),
+    failure: (error: AgentError) => encodeSse(encodeRpcError(id, rpcErrorOf(error, dialect.version))),
+  };
+  return streamResponse(reply, form, host.limits, extensionHeaders(parameters, dialect.version));
+}
+
+/** The spec fixes no HTTP status for JSON-RPC; 200 throughout, except where HTTP itself must hear it: credentials, size, load. */
+const HTTP_STATUS: { readonly [code in ErrorCode]?: number } = {
+  unauthenticated: 401,
+  forbidden: 403,
+  too_large: 413,
+  overloaded: 429,
+  unavailable: 503,
+};
+
+/** Clients of 0.3 take nothing but events for an answer to a streaming call, errors included; those of 1.0 take JSON (wire §17.3). */
+function writeStreamError(error: AgentError, id: RpcId): Response {
+  if (HTTP_STATUS[error.code] !== undefined) return writeError(error, id, "0.3");
+  const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };
+  return { status: 200, headers, body: encodeSse(encodeRpcError(id, rpcErrorOf(error, "0.3"))) };
+}
+
+function wantsEvents(request: Request): boolean {
+  return request.headers["accept"]?.includes("text/event-stream") === true;
+}
+
+function writeError(error: AgentError, id: RpcId, version: Dialect["version"]): Response {
+  return jsonResponse(HTTP_STATUS[error.code] ?? 200, encodeRpcError(id, rpcErrorOf(error, version)), errorHeaders(error));
+}

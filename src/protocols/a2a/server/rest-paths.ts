@@ -1,0 +1,112 @@
+import { AgentError, type JsonObject } from "../../../envelope/index.js";
+import type { Request } from "../../../transport/exchange.js";
+import { DecodeProblem } from "../../../transport/fields.js";
+import type { OperationName } from "../operations.js";
+
+/** What a REST path below the interface address asks for. */
+export interface RestOperation {
+  readonly name: OperationName;
+  /** From the path; they win over the body and the query. */
+  readonly ids: { readonly id?: string; readonly taskId?: string };
+  /** Which part of the request holds the rest of the parameters. */
+  readonly from: "body" | "optional-body" | "query";
+}
+
+export type RestMatch = RestOperation | { readonly allow: readonly string[] } | undefined;
+
+const SEND: RestOperation = Object.freeze({ name: "SendMessage", ids: {}, from: "body" });
+const STREAM: RestOperation = Object.freeze({ name: "SendStreamingMessage", ids: {}, from: "body" });
+
+/**
+ * A2A 1.0 §5.3 and §11.3, as segments below the interface address. `:` in the last segment names a verb; ids are
+ * percent-decoded after the split, so an id may hold either character.
+ */
+export function matchRest(method: string, segments: readonly string[]): RestMatch {
+  const [first, second, third, fourth] = segments;
+  if (segments.length === 1 && first === "message:send") return only("POST", method, SEND);
+  if (segments.length === 1 && first === "message:stream") return only("POST", method, STREAM);
+  if (segments.length === 1 && (first === "extendedAgentCard" || first === "card")) {
+    return only("GET", method, { name: "GetExtendedAgentCard", ids: {}, from: "query" });
+  }
+  if (first !== "tasks") return undefined;
+  if (segments.length === 1) return only("GET", method, { name: "ListTasks", ids: {}, from: "query" });
+  if (segments.length === 2) return matchTask(method, second ?? "");
+  if (third === "pushNotificationConfigs" && segments.length <= 4) return matchPush(method, decode(second), fourth);
+  return undefined;
+}
+
+function matchTask(method: string, segment: string): RestMatch {
+  const colon = segment.lastIndexOf(":");
+  const verb = colon < 0 ? "" : segment.slice(colon + 1);
+  const id = decode(colon < 0 ? segment : segment.slice(0, colon));
+  if (verb === "cancel") return only("POST", method, { name: "CancelTask", ids: { id }, from: "optional-body" });
+  if (verb === "subscribe") {
+    // The proto says GET, the prose says POST, and peers of both kinds exist (C3).
+    if (method !== "GET" && method !== "POST") return { allow: ["POST", "GET"] };
+    return { name: "SubscribeToTask", ids: { id }, from: method === "GET" ? "query" : "optional-body" };
+  }
+  return only("GET", method, { name: "GetTask", ids: { id: decode(segment) }, from: "query" });
+}
+
+function matchPush(method: string, taskId: string, config: string | undefined): RestMatch {
+  if (config === undefined) {
+    if (method === "POST") return { name: "CreateTaskPushNotificationConfig", ids: { taskId }, from: "body" };
+    return method === "GET"
+      ? { name: "ListTaskPushNotificationConfigs", ids: { taskId }, from: "query" }
+      : { allow: ["GET", "POST"] };
+  }
+  const ids = { taskId, id: decode(config) };
+  if (method === "GET") return { name: "GetTaskPushNotificationConfig", ids, from: "query" };
+  return method === "DELETE" ? { name: "DeleteTaskPushNotificationConfig", ids, from: "query" } : { allow: ["GET", "DELETE"] };
+}
+
+function only(allowed: string, method: string, operation: RestOperation): RestMatch {
+  return method === allowed ? operation : { allow: [allowed] };
+}
+
+function decode(segment: string | undefined): string {
+  try {
+    return decodeURIComponent(segment ?? "");
+  } catch (thrown) {
+    throw new AgentError("invalid_message", "the path holds a broken percent escape", { field: "path", cause: thrown });
+  }
+}
+
+/** The request's parameters as one object, as the other binding would have them. */
+export function restParams(request: Request, { from, ids }: RestOperation): JsonObject {
+  if (from === "query") return { ...queryParams(request.query), ...ids };
+  if (from === "optional-body" && request.body.length === 0) return { ...ids };
+  const body = request.json();
+  // Some 0.3 clients send the literal null where nothing is to be said.
+  if (from === "optional-body" && body === null) return { ...ids };
+  if (typeof body !== "object" || body === null || Array.isArray(body)) throw new DecodeProblem("body", "must be a JSON object");
+  return { ...body, ...ids };
+}
+
+const BOOLEANS: ReadonlySet<string> = new Set(["includeArtifacts", "include_artifacts"]);
+
+/** GET parameters: camelCase names, numbers as digits, booleans as words (§11.5). */
+export function queryParams(query: string): JsonObject {
+  const params = new Map<string, string | boolean>();
+  for (const pair of query === "" ? [] : query.split("&")) {
+    const equals = pair.indexOf("=");
+    const name = unescapeQuery(equals < 0 ? pair : pair.slice(0, equals));
+    const value = unescapeQuery(equals < 0 ? "" : pair.slice(equals + 1));
+    if (params.has(name)) throw new DecodeProblem(name, "is given twice in the query");
+    params.set(name, BOOLEANS.has(name) ? readWord(name, value) : value);
+  }
+  return Object.fromEntries(params);
+}
+
+function readWord(name: string, value: string): boolean {
+  if (value === "true" || value === "false") return value === "true";
+  throw new DecodeProblem(name, "must be true or false");
+}
+
+function unescapeQuery(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    throw new DecodeProblem("query", "holds a broken percent escape");
+  }
+}

@@ -1,0 +1,115 @@
+import {
+  AgentError,
+  type Card,
+  type Event,
+  isObject,
+  isPromise,
+  type JsonObject,
+  type Maybe,
+  type Via,
+} from "../../../envelope/index.js";
+import type { Request, Response } from "../../../transport/exchange.js";
+import { blame } from "../../../transport/fields.js";
+import { errorHeaders } from "../../../transport/response.js";
+import { encodeSse } from "../../../transport/sse.js";
+import type { Host } from "../../protocol.js";
+import { v03Proto } from "../codec/codec-0.3-proto.js";
+import { v1 } from "../codec/codec-1.0.js";
+import type { Dialect } from "../dialect.js";
+import { restErrorOf } from "../errors.js";
+import { OPERATIONS } from "../operations.js";
+import type { A2aSettings } from "../settings.js";
+import { type Answering, answer } from "./answering.js";
+import { requireJson, restMediaType } from "./content-type.js";
+import { streamResponse } from "./event-stream.js";
+import { extensionHeaders } from "./extensions.js";
+import { checkVersion } from "./negotiate.js";
+import { matchRest, type RestOperation, restParams } from "./rest-paths.js";
+
+const VIA_1: Via = Object.freeze({ protocol: "a2a", version: "1.0", binding: "HTTP+JSON" });
+const VIA_03: Via = Object.freeze({ protocol: "a2a", version: "0.3", binding: "HTTP+JSON" });
+
+/** Where in the tree below the interface address a request points. */
+export interface RestAddress {
+  readonly card: Card;
+  readonly version: Dialect["version"];
+  readonly tenant: Maybe<string>;
+  readonly segments: readonly string[];
+}
+
+/** One REST request to one agent. The path decides the version: 0.3 lives below `/v1`. */
+export async function answerRest(host: Host, settings: A2aSettings, request: Request, address: RestAddress): Promise<Response> {
+  const dialect = address.version === "1.0" ? v1 : v03Proto;
+  try {
+    const matched = matchRest(request.method, address.segments);
+    if (matched === undefined) throw new AgentError("not_found", `nothing answers ${request.method} ${request.path}`);
+    if ("allow" in matched) return methodNotAllowed(request, matched.allow, dialect, settings);
+    const admitted = host.admit(request);
+    const caller = admitted instanceof Promise ? await admitted : admitted;
+    checkVersion(request, dialect.version);
+    if (matched.from !== "query") requireJson(request);
+    const via = dialect.version === "1.0" ? VIA_1 : VIA_03;
+    const { card, tenant } = address;
+    const params = readParams(request, matched);
+    const answering = answer(host, { request, dialect, via, card, caller, name: matched.name, params, tenant });
+    return await write(host, settings, request, { dialect, matched, answering });
+  } catch (thrown) {
+    return writeError(AgentError.from(thrown), request, dialect, settings);
+  }
+}
+
+function readParams(request: Request, matched: RestOperation): unknown {
+  try {
+    return restParams(request, matched);
+  } catch (thrown) {
+    throw blame(thrown, "invalid_message");
+  }
+}
+
+interface Writing {
+  readonly dialect: Dialect;
+  readonly matched: RestOperation;
+  readonly answering: Answering;
+}
+
+async function write(
+  host: Host,
+  settings: A2aSettings,
+  request: Request,
+  { dialect, matched, answering }: Writing,
+): Promise<Response> {
+  const { reply, operation, parameters, lose } = answering;
+  const extra = extensionHeaders(parameters, dialect.version);
+  if (OPERATIONS[matched.name].streaming) {
+    const form = {
+      event: (event: Event) => JSON.stringify(dialect.encodeStreamItem(event, lose)),
+      failure: (error: AgentError) =>
+        encodeSse(JSON.stringify(restErrorOf(error, dialect.version, settings.errorProfile).body), undefined, "error"),
+    };
+    return streamResponse(reply, form, host.limits, extra);
+  }
+  if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
+  const body = JSON.stringify(dialect.encodeResult(operation, await reply, lose));
+  const headers = { "content-type": restMediaType(request) };
+  return { status: 200, headers: extra === undefined ? headers : { ...headers, ...extra }, body };
+}
+
+function writeError(error: AgentError, request: Request, dialect: Dialect, settings: A2aSettings): Response {
+  const { status, body } = restErrorOf(error, dialect.version, settings.errorProfile);
+  return { status, headers: { "content-type": restMediaType(request), ...errorHeaders(error) }, body: JSON.stringify(body) };
+}
+
+function methodNotAllowed(request: Request, allow: readonly string[], dialect: Dialect, settings: A2aSettings): Response {
+  const error = new AgentError(
+    "unsupported_method",
+    `${request.method} is not answered at ${request.path}; try ${allow.join(" or ")}`,
+  );
+  const { body } = restErrorOf(error, dialect.version, settings.errorProfile);
+  const headers = { "content-type": restMediaType(request), allow: allow.join(", ") };
+  return { status: 405, headers, body: JSON.stringify(withStatus(body, 405)) };
+}
+
+/** 1.0 repeats the HTTP status inside the body (§11.6). */
+function withStatus(body: JsonObject, status: number): JsonObject {
+  return isObject(body["error"]) ? { ...body, error: { ...body["error"], code: status } } : body;
+}
