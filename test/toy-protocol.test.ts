@@ -100,6 +100,24 @@ describe("a protocol added by one folder and one line", () => {
   });
 });
 
+describe("the life of every peer", () => {
+  for (const protocol of registry) {
+    test(`${protocol.id}: initialize, health, receive, close`, async () => {
+      const server = await serve(echo, { protocols: registry });
+      const peer = await connect(server.url, { protocols: [protocol], verdicts: new Verdicts() });
+      await peer.initialize();
+      expect([peer.protocol, peer.proved, await peer.health()]).toEqual([protocol.id, true, true]);
+      await expect(peer.receive()[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "unsupported" });
+      const answer = peer.ask("under way");
+      await peer.close();
+      expect(await answer).toBe("again: under way");
+      await expect(peer.ask("too late")).rejects.toMatchObject({ code: "unavailable", facts: { sent: "no" } });
+      await server.close();
+      expect(await peer.health()).toBe(false);
+    });
+  }
+});
+
 describe("the contract of every protocol", () => {
   for (const protocol of registry) {
     for (const requirement of contractRequirements) {

@@ -1,11 +1,12 @@
 import { AgentError, type Content, type EventOf, type Handler, startCall } from "../envelope/index.js";
 import { type AgentFunction, createMemoryStore, createRuntime, DEFAULT_TASK_LIMITS } from "../tasks/index.js";
 import { noTelemetry } from "../telemetry/index.js";
-import { type ConnectOptions, connect, type RemoteAgent } from "./connect.js";
+import { connect, type RemoteAgent } from "./connect.js";
 import type { Credentials } from "./credentials.js";
 import type { EdgeOptions } from "./edge.js";
 import { systemIds } from "./ids.js";
 import type { LargeParts } from "./large-parts.js";
+import type { ConnectOptions } from "./reach.js";
 import { type SendOptions, type Speaker, speaker } from "./remote-agent.js";
 
 /** Where a peer is, how it is spoken to, and what is shown to it. */

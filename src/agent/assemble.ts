@@ -9,6 +9,7 @@ import {
   createMemoryStore,
   createRuntime,
   DEFAULT_TASK_LIMITS,
+  type PushPort,
   type Runtime,
   type Store,
   type TaskLimits,
@@ -36,6 +37,8 @@ export interface HostOptions {
   readonly telemetry?: Telemetry;
   /** Prometheus text at `/metrics`: for loopback callers only, or for everybody who may call. Default: not served. */
   readonly metrics?: "loopback" | "admitted";
+  /** Where events go for callers that asked to be told. Without it push is neither offered nor accepted. */
+  readonly push?: PushPort;
   /** Policies around the agents, outermost first. */
   readonly layers?: readonly Layer[];
   /** Each protocol's own settings, by its id. */
@@ -73,13 +76,17 @@ export function assemble(agents: readonly Agent[], options: HostOptions, reach: 
     ]),
   );
   const fetchPart = followLinks(reach, options.followTo);
-  const runtime: Runtime = createRuntime({ agents: served, store, ids, limits: taskLimits, fetchPart });
+  const runtime: Runtime = createRuntime({ agents: served, store, ids, limits: taskLimits, fetchPart, push: options.push });
   const layers = stack([telemetry.server(), limitOpenStreams(limits), ...(options.layers ?? [])]);
   const handler = layers(hostHandler(byName, runtime.handler));
   for (const agent of agents) agent.bindSelf(handler, large);
 
   const security = describeSecurity(admission);
-  const cards: readonly Card[] = agents.map(({ card }) => ({ ...card, security }));
+  const cards: readonly Card[] = agents.map(({ card }) => ({
+    ...card,
+    security,
+    capabilities: { ...card.capabilities, push: options.push !== undefined },
+  }));
   const host = createHost({
     handler,
     cards,

@@ -2,12 +2,13 @@
 export type { AddressBook, PeerAddress } from "./address-book.js";
 export { type Agent, type AgentOptions, agent } from "./agent.js";
 export type { HostOptions } from "./assemble.js";
-export { type ConnectOptions, connect, type RemoteAgent } from "./connect.js";
+export { connect, type RemoteAgent } from "./connect.js";
 export { type Credentials, credentialHeaders } from "./credentials.js";
 export type { EdgeOptions } from "./edge.js";
 export type { ArtifactOptions } from "./large-parts.js";
 export { type Mounted, type MountOptions, mount } from "./mount.js";
 export type { Shares } from "./pick-interface.js";
+export type { ConnectOptions } from "./reach.js";
 export { type SendOptions, type Speaker, speaker, textOfAnswer } from "./remote-agent.js";
 export { type ServeOptions, type Server, serve } from "./serve.js";
 export { DEFAULT_VERDICT_LIMITS, type VerdictLimits, Verdicts } from "./verdicts.js";

@@ -84,6 +84,10 @@ async function unfollowed(): Promise<Event> {
 }
 
 function encode(wire: Wire, operation: Operation, call: Call, streaming: boolean): Outgoing {
+  if (operation.kind === "task.list" && operation.idempotencyKey !== undefined && !wire.peer.card.capabilities.idempotentSend) {
+    // A server that does not know the filter would ignore it and list everything.
+    throw new AgentError("unsupported", "this peer cannot find a task by its idempotency key", { sent: "no" });
+  }
   const lose = call.lose.bind(call);
   const encoded = wire.dialect.encodeRequest(operation, wire.peer.tenant, lose);
   if (encoded === undefined) {

@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { PushConfig, TaskEvent } from "../envelope/index.js";
+import { agent } from "./agent.js";
+import { connect } from "./connect.js";
+import { type Server, serve } from "./serve.js";
+import { Verdicts } from "./verdicts.js";
+
+const servers: Server[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+async function serving(...args: Parameters<typeof serve>): Promise<Server> {
+  const server = await serve(...args);
+  servers.push(server);
+  return server;
+}
+const echo = agent({ name: "echo", description: "says it again", handle: async (message) => message.text });
+
+describe("serve()", () => {
+  test("listens beyond loopback only with admission, or when told so in words", async () => {
+    await expect(serve(echo, { host: "0.0.0.0" })).rejects.toMatchObject({ code: "forbidden" });
+    const open = await serving(echo, { host: "0.0.0.0", openToEverybody: true });
+    expect((await fetch(`http://127.0.0.1:${open.port}/health`)).status).toBe(200);
+  });
+
+  test("answers to its own names only, and to no web page", async () => {
+    const { url } = await serving(echo);
+    expect((await fetch(`${url}/health`, { headers: { origin: "https://evil.example" } })).status).toBe(403);
+    const { request } = await import("node:http");
+    const status = await new Promise((done) =>
+      request(`${url}/health`, { headers: { host: "evil.example" } }, (res) => done(res.statusCode)).end(),
+    );
+    expect(status).toBe(403);
+  });
+
+  test("serves several agents, each at its own address, the first at the root", async () => {
+    const other = agent({ name: "other", description: "another", handle: async () => "from the other" });
+    const { url } = await serving([echo, other]);
+    const [first, second] = await Promise.all(
+      [url, `${url}/a2a/other`].map((each) => connect(each, { verdicts: new Verdicts() })),
+    );
+    expect([first?.card.name, await first?.ask("hi")]).toEqual(["echo", "hi"]);
+    expect([second?.card.name, await second?.ask("hi")]).toEqual(["other", "from the other"]);
+    await Promise.all([first?.close(), second?.close()]);
+  });
+
+  test("shows metrics to loopback callers when asked to, and otherwise not at all", async () => {
+    const closed = await serving(echo);
+    expect((await fetch(`${closed.url}/metrics`)).status).toBe(404);
+    const open = await serving(echo, { metrics: "loopback" });
+    expect((await fetch(`${open.url}/metrics`)).status).toBe(200);
+    expect((await fetch(`${open.url}/metrics`, { headers: { "x-forwarded-for": "203.0.113.7" } })).status).toBe(404);
+  });
+
+  test("offers push only with a port to deliver through, stores configurations, and never gives a secret back", async () => {
+    const told: { readonly config: PushConfig; readonly event: TaskEvent }[] = [];
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const slow = agent({
+      name: "slow",
+      description: "d",
+      async *handle(_message, task) {
+        yield task.working("on it");
+        await held;
+        return "done";
+      },
+    });
+    const { url } = await serving(slow, { push: { deliver: (config, event) => void told.push({ config, event }) } });
+    const rpc = async (method: string, params: object) => {
+      const response = await fetch(`${url}/a2a`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "a2a-version": "1.0" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+      });
+      return (await response.json()) as { result: { task: { id: string } }; error: { code: number } };
+    };
+    const card = (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as { capabilities: object };
+    expect(card.capabilities).toMatchObject({ pushNotifications: true });
+    const message = { messageId: "m-1", role: "ROLE_USER", parts: [{ text: "go" }] };
+    const sent = await rpc("SendMessage", { message, configuration: { returnImmediately: true } });
+    const taskId = sent.result.task.id;
+    const config = {
+      taskId,
+      id: "c-1",
+      url: "https://hook.example/x",
+      token: "s3cret",
+      authentication: { scheme: "Bearer", credentials: "s3cret" },
+    };
+    await rpc("CreateTaskPushNotificationConfig", config);
+    const listed = await rpc("ListTaskPushNotificationConfigs", { taskId });
+    expect(listed.result).toEqual({
+      configs: [{ taskId, id: "c-1", url: "https://hook.example/x", authentication: { scheme: "Bearer" } }],
+    });
+    expect(JSON.stringify(listed)).not.toContain("s3cret");
+    release();
+    await expect.poll(() => told.at(-1)?.event).toMatchObject({ kind: "status", status: { state: "completed" } });
+    expect(told.at(-1)?.config.token).toBe("s3cret");
+    await rpc("DeleteTaskPushNotificationConfig", { taskId, id: "c-1" });
+    expect((await rpc("GetTaskPushNotificationConfig", { taskId, id: "c-1" })).error.code).toBe(-32001);
+  });
+});
