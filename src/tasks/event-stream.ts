@@ -11,6 +11,7 @@ const OVER: IteratorResult<Event> = Object.freeze({ done: true, value: undefined
 export class EventStream implements AsyncIterableIterator<Event> {
   readonly #open: () => Promise<JournalReader | Event>;
   #opened: Promise<JournalReader | Event> | undefined;
+  #reader: JournalReader | undefined;
   #over = false;
 
   constructor(open: () => Promise<JournalReader | Event>) {
@@ -21,11 +22,19 @@ export class EventStream implements AsyncIterableIterator<Event> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<Event>> {
+  /** Once there is a reader it is asked directly: one promise an event instead of two. */
+  next(): Promise<IteratorResult<Event>> {
+    return this.#reader === undefined || this.#over ? this.#first() : this.#reader.next();
+  }
+
+  async #first(): Promise<IteratorResult<Event>> {
     if (this.#over) return OVER;
     this.#opened ??= this.#open();
     const opened = await this.#opened.catch(rethrowOurs);
-    if (opened instanceof JournalReader) return opened.next();
+    if (opened instanceof JournalReader) {
+      this.#reader = opened;
+      return opened.next();
+    }
     if (this.#over) return OVER;
     this.#over = true;
     return { done: false, value: opened };

@@ -84,7 +84,17 @@ export class JournalReader implements AsyncIterableIterator<Event>, Endable {
 
   readonly #step = async (): Promise<IteratorResult<Event>> => {
     try {
-      return await this.#advance();
+      const first = this.#first;
+      if (first !== undefined && this.#failure === undefined) {
+        this.#first = undefined;
+        return { done: false, value: first };
+      }
+      while (!this.#over) {
+        const entry = this.#page[this.#next];
+        if (entry !== undefined) return { done: false, value: this.#give(entry) };
+        await this.#pull();
+      }
+      return this.#ending();
     } catch (thrown) {
       this.#stop();
       throw asOurs(thrown);
@@ -93,21 +103,11 @@ export class JournalReader implements AsyncIterableIterator<Event>, Endable {
     }
   };
 
-  async #advance(): Promise<IteratorResult<Event>> {
-    const first = this.#first;
-    if (first !== undefined && this.#failure === undefined) {
-      this.#first = undefined;
-      return { done: false, value: first };
-    }
-    while (!this.#over) {
-      const entry = this.#page[this.#next];
-      if (entry !== undefined) return { done: false, value: this.#give(entry) };
-      await this.#pull();
-    }
-    if (this.#failure === undefined) return OVER;
+  #ending(): IteratorResult<Event> {
     const failure = this.#failure;
     this.#failure = undefined;
-    throw failure;
+    if (failure !== undefined) throw failure;
+    return OVER;
   }
 
   #give({ seq, event }: Entry): Event {

@@ -60,9 +60,9 @@ export class JournalWriter {
     return this.#append(events, undefined, false);
   }
 
-  /** Waits for the end of the tick, so that others get their turn, and for the store. */
+  /** Waits for the next turn, so that an agent that never waits cannot keep the others from theirs, and for the store. */
   async drain(): Promise<Written> {
-    await new Promise<void>((resolve) => this.#place.afterThisTick(resolve));
+    await new Promise<void>((resolve) => this.#place.timers.nextTurn(resolve));
     return this.write();
   }
 

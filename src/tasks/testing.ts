@@ -35,7 +35,7 @@ interface Alarm {
   readonly run: () => void;
 }
 
-/** For tests: timers that run when their time is made to come; `soon` is the platform's. */
+/** For tests: timers that run when their time is made to come; `soon` and `nextTurn` are the platform's. */
 export function manualTimers(startMs = 1_000_000): ManualTimers {
   let nowMs = startMs;
   const alarms = new Set<Alarm>();
@@ -49,6 +49,7 @@ export function manualTimers(startMs = 1_000_000): ManualTimers {
     after: (ms, run) => set(ms, undefined, run),
     every: (ms, run) => set(ms, ms, run),
     soon: (run) => void setImmediate(run),
+    nextTurn: (run) => void setImmediate(run),
     advance(ms) {
       nowMs += ms;
       for (const alarm of [...alarms].sort((a, b) => a.dueMs - b.dueMs)) {

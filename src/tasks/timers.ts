@@ -4,8 +4,10 @@ export interface Timers {
   after(ms: number, run: () => void): () => void;
   /** Again and again, until taken back; never keeps a process alive. */
   every(ms: number, run: () => void): () => void;
-  /** After what is under way now, before any wait for input: where the entries of one tick become one append. */
+  /** After everything that runs on without waiting: where the entries of one tick become one append. */
   soon(run: () => void): void;
+  /** In the next turn of the event loop, after input and output had theirs. */
+  nextTurn(run: () => void): void;
 }
 
 /** setTimeout takes at most this; a longer wait would fire at once. */
@@ -24,6 +26,9 @@ export const platformTimers: Timers = Object.freeze({
     return () => clearInterval(timer);
   },
   soon(run: () => void) {
+    process.nextTick(run);
+  },
+  nextTurn(run: () => void) {
     setImmediate(run);
   },
 });

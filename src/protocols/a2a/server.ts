@@ -51,7 +51,7 @@ export function serve(host: Host): Served {
 
   /** `/a2a/[agent/][v1/ or tenant/]operation`; with nothing behind the agent it is that agent's JSON-RPC address. */
   function below(request: Request, segments: readonly string[]): Response | Promise<Response> {
-    const named = host.cards().find(({ name }) => encodeURIComponent(name) === segments[0]);
+    const named = agentAt(segments[0] ?? "");
     const card = named ?? defaultCard();
     const rest = named === undefined ? segments : segments.slice(1);
     if (named !== undefined && (rest.length === 0 || (rest.length === 1 && rest[0] === ""))) {
@@ -69,6 +69,18 @@ export function serve(host: Host): Served {
       tenant: decodeURIComponent(first),
       segments: rest.slice(1),
     });
+  }
+
+  let addressed: readonly Card[] = [];
+  let bySegment: ReadonlyMap<string, Card> = new Map();
+  /** The agent a path segment names; worked out anew only when the host serves other agents. */
+  function agentAt(segment: string): Maybe<Card> {
+    const cards = host.cards();
+    if (cards !== addressed) {
+      addressed = cards;
+      bySegment = new Map(cards.map((card) => [encodeURIComponent(card.name), card]));
+    }
+    return bySegment.get(segment);
   }
 
   const rpc = (request: Request, card: Card, tenant: Maybe<string>): Promise<Response> =>

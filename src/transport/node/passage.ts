@@ -89,7 +89,8 @@ export class Passage implements Live {
     }
     if (answer instanceof Promise) {
       answer.then(
-        (response) => respondSoon(this, response),
+        // A stream has its first event already, and more will follow at their own times.
+        (response) => (isStream(response.body) ? this.respond(response) : respondSoon(this, response)),
         (thrown: unknown) => this.#failed(thrown),
       );
     } else this.respond(answer);

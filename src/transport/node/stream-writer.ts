@@ -43,7 +43,7 @@ export class StreamWriter {
     const { socket } = res;
     socket?.cork();
     res.flushHeaders();
-    if (socket !== null) setImmediate(() => socket.uncork());
+    if (socket !== null) process.nextTick(() => socket.uncork());
     res.on("drain", () => this.#drained?.());
     res.on("timeout", () => this.cut());
     // Somebody else may have destroyed the response; an unheard error would end the process.

@@ -17,6 +17,6 @@ export function requireJson(request: Request): void {
 }
 
 /** The media type of a REST answer: `application/json`, which every client reads, unless the caller asks for the newer name. */
-export function restMediaType(request: Request): string {
+export function restMediaType(request: Request): "application/a2a+json" | "application/json" {
   return request.headers["accept"]?.includes("application/a2a+json") === true ? "application/a2a+json" : "application/json";
 }

@@ -14,8 +14,9 @@ export interface RestOperation {
 
 export type RestMatch = RestOperation | { readonly allow: readonly string[] } | undefined;
 
-const SEND: RestOperation = Object.freeze({ name: "SendMessage", ids: {}, from: "body" });
-const STREAM: RestOperation = Object.freeze({ name: "SendStreamingMessage", ids: {}, from: "body" });
+const NO_IDS = Object.freeze({});
+const SEND: RestOperation = Object.freeze({ name: "SendMessage", ids: NO_IDS, from: "body" });
+const STREAM: RestOperation = Object.freeze({ name: "SendStreamingMessage", ids: NO_IDS, from: "body" });
 
 /**
  * A2A 1.0 §5.3 and §11.3, as segments below the interface address. `:` in the last segment names a verb; ids are
@@ -80,7 +81,7 @@ export function restParams(request: Request, { from, ids }: RestOperation): Json
   // Some 0.3 clients send the literal null where nothing is to be said.
   if (from === "optional-body" && body === null) return { ...ids };
   if (typeof body !== "object" || body === null || Array.isArray(body)) throw new DecodeProblem("body", "must be a JSON object");
-  return { ...body, ...ids };
+  return ids === NO_IDS ? (body as JsonObject) : { ...body, ...ids }; // an object that came out of JSON.parse
 }
 
 const BOOLEANS: ReadonlySet<string> = new Set(["includeArtifacts", "include_artifacts"]);
