@@ -1,4 +1,13 @@
-import { AgentError, type Call, type Event, isTerminal, type Maybe, type State } from "../envelope/index.js";
+import {
+  AgentError,
+  type Call,
+  type Cursor,
+  type Event,
+  isTerminal,
+  type Maybe,
+  type State,
+  type TaskEvent,
+} from "../envelope/index.js";
 import { cursorOf } from "./cursor.js";
 import { asOurs } from "./refusals.js";
 import type { Entry } from "./store.js";
@@ -117,7 +126,7 @@ export class JournalReader implements AsyncIterableIterator<Event>, Endable {
       const { state } = event.kind === "status" ? event.status : event.task.status;
       if (this.#reading.endsAt(state)) this.#stop();
     }
-    return { ...event, cursor: cursorOf(this.#reading.taskId, seq) };
+    return withCursor(event, cursorOf(this.#reading.taskId, seq));
   }
 
   async #pull(): Promise<void> {
@@ -152,6 +161,24 @@ export class JournalReader implements AsyncIterableIterator<Event>, Endable {
     this.#place.readers.delete(this);
     for (const release of this.#release.splice(0)) release();
     this.#ring();
+  }
+}
+
+/** The event with its place in the log. Member by member: a spread costs several times as much, and this runs for every event. */
+function withCursor(event: TaskEvent, cursor: Cursor): Event {
+  switch (event.kind) {
+    case "task":
+      return { kind: "task", task: event.task, head: event.head, cursor };
+    case "status": {
+      const { taskId, contextId, status, metadata, head } = event;
+      return { kind: "status", taskId, contextId, status, metadata, head, cursor };
+    }
+    case "artifact": {
+      const { taskId, contextId, artifact, append, last, metadata, head } = event;
+      return { kind: "artifact", taskId, contextId, artifact, append, last, metadata, head, cursor };
+    }
+    default:
+      return event satisfies never;
   }
 }
 
