@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { httpExchange } from "../../conformance/http-exchange.js";
 import { type Report, runConformance } from "../../conformance/run.js";
 import { bearerTokens, protocols } from "../../src/index.js";
-import { startKoine } from "./koine.js";
+import { startKoine } from "../peers/koine.js";
 
 const TOKEN = "a-token-for-this-test-only";
 

@@ -3,7 +3,7 @@ import { httpExchange } from "../../conformance/http-exchange.js";
 import { runConformance } from "../../conformance/run.js";
 import { requirements } from "../../src/protocols/a2a/requirements.js";
 import { type Exchange, isStream, type Request, type Response } from "../../src/transport/exchange.js";
-import { startOfficial } from "./a2a-js-1.3.js";
+import { startOfficial13 } from "../peers/official-1.3.js";
 
 interface Mutation {
   readonly what: string;
@@ -114,13 +114,13 @@ function mutated({ mutate }: Mutation): Exchange {
 }
 
 describe("deliberately broken servers", () => {
-  let server: Awaited<ReturnType<typeof startOfficial>>;
+  let server: Awaited<ReturnType<typeof startOfficial13>>;
   beforeAll(async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
-    server = await startOfficial({ push: false, legacy: false });
+    server = await startOfficial13();
   });
-  afterAll(() => {
-    server.close();
+  afterAll(async () => {
+    await server.close();
     vi.restoreAllMocks();
   });
 

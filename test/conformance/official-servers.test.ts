@@ -4,8 +4,8 @@ import { a2aJs0314Gaps } from "../../conformance/known-gaps/a2a-js-0.3.14.js";
 import { a2aJs130Gaps } from "../../conformance/known-gaps/a2a-js-1.3.0.js";
 import { type KnownGaps, type Report, runConformance } from "../../conformance/run.js";
 import { requirements } from "../../src/protocols/a2a/requirements.js";
-import { startOfficial03 } from "./a2a-js-0.3.js";
-import { startOfficial } from "./a2a-js-1.3.js";
+import { startOfficial03 } from "../peers/official-0.3.js";
+import { startOfficial13 } from "../peers/official-1.3.js";
 
 function run(url: string, knownGaps: KnownGaps): Promise<Report> {
   const subject = { url, exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID() };
@@ -26,17 +26,17 @@ afterAll(() => void vi.restoreAllMocks());
 
 describe("the requirements, against the official servers", () => {
   test("@a2a-js/sdk 1.3.0 without push: only the listed gaps", { timeout: 60_000 }, async () => {
-    const server = await startOfficial({ push: false, legacy: false });
+    const server = await startOfficial13();
     const report = await run(server.url, a2aJs130Gaps);
-    server.close();
+    await server.close();
     expect(failures(report)).toEqual([]);
     expect(report.counts.met).toBeGreaterThan(250);
   });
 
   test("@a2a-js/sdk 1.3.0 with push and its layer for 0.3: only the listed gaps", { timeout: 60_000 }, async () => {
-    const server = await startOfficial({ push: true, legacy: true });
+    const server = await startOfficial13({ push: true, legacy: true });
     const report = await run(server.url, a2aJs130Gaps);
-    server.close();
+    await server.close();
     expect(failures(report)).toEqual([]);
     expect(report.counts.met).toBeGreaterThan(350);
   });
@@ -44,7 +44,7 @@ describe("the requirements, against the official servers", () => {
   test("@a2a-js/sdk 0.3.14: only the listed gaps", { timeout: 60_000 }, async () => {
     const server = await startOfficial03();
     const report = await run(server.url, a2aJs0314Gaps);
-    server.close();
+    await server.close();
     expect(failures(report)).toEqual([]);
     expect(report.counts.met).toBeGreaterThan(120);
   });

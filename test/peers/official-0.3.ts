@@ -99,7 +99,7 @@ export async function startOfficial03(): Promise<OfficialServer> {
     capabilities: { streaming: true, pushNotifications: false },
     defaultInputModes: ["text/plain"],
     defaultOutputModes: ["text/plain"],
-    skills: [{ id: "conform", name: "Conform", description: "commands", tags: ["test"] }],
+    skills: [{ id: "conform", name: "Conform", description: "commands", tags: ["koine-conformance"] }],
   };
   const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new CommandExecutor());
   const shared = { requestHandler, userBuilder: UserBuilder.noAuthentication };

@@ -152,7 +152,7 @@ export async function startOfficial13(options: Official13Options = {}): Promise<
     capabilities: { streaming: true, pushNotifications: push, extendedAgentCard: extended },
     defaultInputModes: ["text/plain", "application/json", "application/octet-stream"],
     defaultOutputModes: ["text/plain"],
-    skills: [{ id: "conform", name: "Conform", description: "commands", tags: ["test"] }],
+    skills: [{ id: "conform", name: "Conform", description: "commands", tags: ["koine-conformance"] }],
   };
   const truth = lying ? { ...document, supportedInterfaces: legacyInterfaces } : document;
   const requestHandler = new DefaultRequestHandler(

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readBase64, writeBase64 } from "./base64.js";
+import { encodeBase64 } from "../../../envelope/index.js";
+import { readBase64 } from "./base64.js";
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-describe("writeBase64", () => {
+describe("encodeBase64", () => {
   // RFC 4648 §10
   test.each([
     ["", ""],
@@ -15,7 +16,7 @@ describe("writeBase64", () => {
     ["fooba", "Zm9vYmE="],
     ["foobar", "Zm9vYmFy"],
   ])("writes %j as %j", (text, want) => {
-    expect(writeBase64(utf8(text))).toBe(want);
+    expect(encodeBase64(utf8(text))).toBe(want);
   });
 });
 
@@ -39,7 +40,7 @@ describe("readBase64", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const want = Buffer.from(bytes).toString("base64");
-        expect(writeBase64(bytes)).toBe(want);
+        expect(encodeBase64(bytes)).toBe(want);
         expect([...readBase64(want, "raw")]).toEqual([...bytes]);
         expect([...readBase64(Buffer.from(bytes).toString("base64url"), "raw")]).toEqual([...bytes]);
       }),

@@ -9,23 +9,6 @@ for (let value = 0; value < letters.length; value++) values[letters[value] ?? 0]
 values["-".charCodeAt(0)] = 62;
 values["_".charCodeAt(0)] = 63;
 
-const ascii = new TextDecoder("latin1");
-
-/** Bytes as standard, padded base64: the only form ProtoJSON writes. */
-export function writeBase64(bytes: Uint8Array): string {
-  const out = new Uint8Array(Math.ceil(bytes.length / 3) * 4);
-  let at = 0;
-  for (let index = 0; index < bytes.length; index += 3) {
-    const left = bytes.length - index;
-    const group = (byteAt(bytes, index) << 16) | (byteAt(bytes, index + 1) << 8) | byteAt(bytes, index + 2);
-    out[at++] = byteAt(letters, group >> 18);
-    out[at++] = byteAt(letters, (group >> 12) & 63);
-    out[at++] = left > 1 ? byteAt(letters, (group >> 6) & 63) : PADDING;
-    out[at++] = left > 2 ? byteAt(letters, group & 63) : PADDING;
-  }
-  return ascii.decode(out);
-}
-
 /** Standard or URL-safe base64, padded or not (ProtoJSON readers take all four); anything else is refused. */
 export function readBase64(value: unknown, path: string): Uint8Array {
   if (typeof value !== "string") throw new DecodeProblem(path, "must be a base64 string");

@@ -1,4 +1,12 @@
-import type { Context, Envelope, JsonObject, Maybe, Metadata, Proof } from "../../../envelope/index.js";
+import {
+  type Context,
+  type Envelope,
+  encodeBase64,
+  type JsonObject,
+  type Maybe,
+  type Metadata,
+  type Proof,
+} from "../../../envelope/index.js";
 import {
   DecodeProblem,
   kindOf,
@@ -10,7 +18,7 @@ import {
   readString,
   readStrings,
 } from "../../../transport/fields.js";
-import { readBase64, writeBase64 } from "./base64.js";
+import { readBase64 } from "./base64.js";
 
 /**
  * The one metadata member of a message in which the envelope's other members ride, under their UTE names. It is written
@@ -83,8 +91,8 @@ function proofsFrom(proofs: Maybe<readonly Proof[]>): Maybe<readonly JsonObject[
     scheme,
     signer,
     key_id: keyId,
-    signed: writeBase64(signed),
-    signature: writeBase64(signature),
+    signed: encodeBase64(signed),
+    signature: encodeBase64(signature),
   }));
 }
 

@@ -1,7 +1,15 @@
-import { isObject, type JsonObject, type LossSink, type Maybe, type Metadata, type Part } from "../../../envelope/index.js";
+import {
+  encodeBase64,
+  isObject,
+  type JsonObject,
+  type LossSink,
+  type Maybe,
+  type Metadata,
+  type Part,
+} from "../../../envelope/index.js";
 import { DecodeProblem, readObject, readString } from "../../../transport/fields.js";
 import { plain, readMetadata, someText } from "../wire.js";
-import { readBase64, writeBase64 } from "./base64.js";
+import { readBase64 } from "./base64.js";
 import { unwrapData } from "./data-compat.js";
 import { loseLabels } from "./part-0.3.js";
 
@@ -52,7 +60,7 @@ export function writeProtoPart(part: Part, path: string, lose: LossSink): JsonOb
       tell(`${path}.data`, "data", "0.3 data is an object; sent as its member value", lose);
       return { data: { data: { value: part.data } } };
     case "raw":
-      return { file: { fileWithBytes: writeBase64(part.bytes), mimeType: someText(part.mediaType), name: someText(part.name) } };
+      return { file: { fileWithBytes: encodeBase64(part.bytes), mimeType: someText(part.mediaType), name: someText(part.name) } };
     case "url":
       return { file: { fileWithUri: part.url, mimeType: someText(part.mediaType), name: someText(part.name) } };
     default:

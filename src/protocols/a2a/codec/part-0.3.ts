@@ -1,7 +1,7 @@
-import type { JsonObject, LossSink, Maybe, Metadata, Part } from "../../../envelope/index.js";
+import { encodeBase64, type JsonObject, type LossSink, type Maybe, type Metadata, type Part } from "../../../envelope/index.js";
 import { DecodeProblem, readObject, readString } from "../../../transport/fields.js";
 import { plain, readMetadata, shown, someText } from "../wire.js";
-import { readBase64, writeBase64 } from "./base64.js";
+import { readBase64 } from "./base64.js";
 import { unwrapData, wrapData } from "./data-compat.js";
 
 /** A part of the 0.3 JSON schema: `kind` says which. Versions before 0.2.2 called it `type`. */
@@ -47,7 +47,7 @@ export function writeKindPart(part: Part, path: string, lose: LossSink): JsonObj
     case "raw":
       return {
         kind: "file",
-        file: { bytes: writeBase64(part.bytes), mimeType: someText(part.mediaType), name: someText(part.name) },
+        file: { bytes: encodeBase64(part.bytes), mimeType: someText(part.mediaType), name: someText(part.name) },
         metadata,
       };
     case "url":

@@ -1,7 +1,7 @@
-import type { Json, JsonObject, Metadata, Part } from "../../../envelope/index.js";
+import { encodeBase64, type Json, type JsonObject, type Metadata, type Part } from "../../../envelope/index.js";
 import { DecodeProblem, readJsonValue, readObject, readString } from "../../../transport/fields.js";
 import { plain, readMetadata, someText } from "../wire.js";
-import { readBase64, writeBase64 } from "./base64.js";
+import { readBase64 } from "./base64.js";
 
 /**
  * A2A 1.0 §4.1.6: exactly one of `text`, `raw`, `url`, `data`. Presence of the key decides, because null is legal data and
@@ -31,7 +31,7 @@ export function writePart(part: Part): JsonObject {
     case "data":
       return { data: part.data, mediaType, filename, metadata };
     case "raw":
-      return { raw: writeBase64(part.bytes), mediaType, filename, metadata };
+      return { raw: encodeBase64(part.bytes), mediaType, filename, metadata };
     case "url":
       return { url: part.url, mediaType, filename, metadata };
     default:
