@@ -1,5 +1,6 @@
 import { AgentError, type Interface, type JsonObject } from "../envelope/index.js";
 import type { Exchange, Request, Response } from "../transport/exchange.js";
+import { makeRequest } from "../transport/request.js";
 import { errorResponse } from "../transport/response.js";
 import { documentResponse } from "./document.js";
 import type { Contribution, Host, Protocol, Route, Served } from "./protocol.js";
@@ -56,13 +57,11 @@ function documentClaims(path: string, host: Host, doors: readonly Door[], all: r
   if (base === undefined && contributions.length === 0) return [];
   const vary = [...new Set(contributions.flatMap((contribution) => contribution.vary))].join(", ");
 
-  function exchange(request: Request): Response {
-    const members = mergeMembers(path, [
-      ...(base === undefined ? [] : [base()]),
-      ...contributions.map((each) => each.members(request)),
-    ]);
-    return documentResponse(request, members, vary);
-  }
+  const membersFor = (request: Request): JsonObject =>
+    mergeMembers(path, [...(base === undefined ? [] : [base()]), ...contributions.map((each) => each.members(request))]);
+  // A clash is found here, at start, and not by the first who asks.
+  membersFor(makeRequest({ method: "GET", url: `http://localhost${path}`, headers: { host: "localhost" } }));
+  const exchange = (request: Request): Response => documentResponse(request, membersFor(request), vary);
   return ["GET", "HEAD"].map((method) => ({ owner: "the house", route: { method, path, rank: HOUSE_RANK }, exchange }));
 }
 

@@ -1,0 +1,134 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../envelope/index.js";
+import type { Request, Response } from "../transport/exchange.js";
+import { makeRequest } from "../transport/request.js";
+import { protocols } from "./all.js";
+import { front } from "./front.js";
+import { createHost } from "./host.js";
+import type { Protocol, Route } from "./protocol.js";
+import { compileRoutes, pathsMeet } from "./route-table.js";
+
+const host = createHost({
+  handler: async () => ({ kind: "done" }),
+  cards: [
+    {
+      name: "echo",
+      description: "d",
+      version: "1",
+      skills: [{ id: "s", name: "s", description: "s", tags: ["t"] }],
+      inputModes: ["text/plain"],
+      outputModes: ["text/plain"],
+      capabilities: { streaming: true, push: false, extended: false, idempotentSend: false, resume: false, extensions: [] },
+      security: { schemes: {}, anyOf: [] },
+      interfaces: [],
+    },
+  ],
+  ids: { now: () => 0, newId: () => "id" },
+});
+
+/** A protocol that only claims paths, and says its name when it is asked. */
+function claiming(id: string, routes: readonly Route[], members?: JsonObject): Protocol {
+  const exchange = (): Response => ({ status: 200, headers: {}, body: id });
+  const contributions =
+    members === undefined ? [] : [{ path: "/.well-known/agent.json", vary: ["X-Kind"], members: () => members }];
+  const traits = {
+    streaming: false,
+    tasks: false,
+    resume: false,
+    idempotentSend: false,
+    inputTurns: false,
+    binary: false,
+  } as const;
+  return {
+    id,
+    versions: ["1"],
+    traits: { ...traits, signed: "none", sealed: "none", carries: [] },
+    losses: [],
+    routes,
+    serve: () => ({ exchange, interfaces: () => [], contributions }),
+    connect: () => async () => ({ kind: "done" }),
+    discover: async () => undefined,
+  };
+}
+
+const get = (path: string, headers: { readonly [name: string]: string } = {}): Request =>
+  makeRequest({ method: "GET", url: `http://localhost${path}`, headers: { host: "localhost", ...headers } });
+
+describe("front()", () => {
+  test("asks the higher rank first, and the next when the first declines", async () => {
+    const picky = claiming("picky", [{ method: "GET", path: "/x", rank: 5, when: ({ query }) => query === "mine" }]);
+    const plain = claiming("plain", [{ method: "GET", path: "/x" }]);
+    const { exchange } = front(host, [plain, picky]);
+    expect((await exchange(get("/x?mine"))).body).toBe("picky");
+    expect((await exchange(get("/x"))).body).toBe("plain");
+  });
+
+  test("refuses at start two routes that can match one request at one rank", () => {
+    const clashes: readonly (readonly [Route, Route])[] = [
+      [
+        { method: "GET", path: "/x" },
+        { method: "GET", path: "/x" },
+      ],
+      [
+        { method: "*", path: "/x" },
+        { method: "POST", path: "/x" },
+      ],
+      [
+        { method: "GET", path: "/x/*" },
+        { method: "GET", path: "/x/y" },
+      ],
+      [
+        { method: "GET", path: "/x/*" },
+        { method: "GET", path: "/x/y/*" },
+      ],
+    ];
+    for (const [one, other] of clashes) {
+      expect(() => front(host, [claiming("one", [one]), claiming("other", [other])])).toThrow(
+        /two routes can match one request at rank 0/,
+      );
+    }
+  });
+
+  test("says which methods a path answers, and that a path is nobody's", async () => {
+    const { exchange } = front(host, [claiming("one", [{ method: "POST", path: "/x" }])]);
+    expect(await exchange(get("/x"))).toMatchObject({ status: 405, headers: { allow: "POST" } });
+    expect(await exchange(get("/y"))).toMatchObject({ status: 404 });
+  });
+
+  test("merges what protocols add to one document, with a validator, and refuses a clash of types at start", async () => {
+    const one = claiming("one", [], { capabilities: { streaming: true }, name: "echo" });
+    const { exchange } = front(host, [one, claiming("two", [], { kinds: ["two"] })]);
+    const response = await exchange(get("/.well-known/agent.json"));
+    expect(JSON.parse(String(response.body))).toEqual({ capabilities: { streaming: true }, name: "echo", kinds: ["two"] });
+    expect(response.headers["vary"]).toBe("X-Kind");
+    expect(await exchange(get("/.well-known/agent.json", { "if-none-match": response.headers["etag"] ?? "" }))).toMatchObject({
+      status: 304,
+    });
+    expect(() => front(host, [one, claiming("two", [], { capabilities: ["streaming"] })])).toThrow(
+      "two protocols write capabilities of /.well-known/agent.json as object and as array",
+    );
+  });
+
+  test("every pair of routes of the registered protocols is told apart by path, method or rank", () => {
+    const routes = protocols.flatMap(({ id, routes: own }) => own.map((route) => ({ id, route })));
+    const tied = routes.flatMap((a, index) =>
+      routes
+        .slice(index + 1)
+        .filter(({ route }) => pathsMeet(a.route.path, route.path) && (a.route.rank ?? 0) === (route.rank ?? 0))
+        .filter(({ route }) => a.route.method === route.method || a.route.method === "*" || route.method === "*")
+        .map((b) => `${a.id} ${a.route.method} ${a.route.path} ~ ${b.id} ${b.route.method} ${b.route.path}`),
+    );
+    expect(tied).toEqual([]);
+    expect(routes.length).toBeGreaterThan(4);
+  });
+});
+
+describe("compileRoutes()", () => {
+  test("finds everything below a prefix, and not the prefix without its slash", () => {
+    const exchange = (): Response => ({ status: 200, headers: {}, body: "below" });
+    const table = compileRoutes([{ owner: "one", route: { method: "GET", path: "/a/*" }, exchange }]);
+    expect(table.find(get("/a/b/c"))).toBe(exchange);
+    expect(table.find(get("/a"))).toBeUndefined();
+    expect(table.find(get("/ab"))).toBeUndefined();
+  });
+});
