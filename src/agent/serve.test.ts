@@ -52,6 +52,34 @@ describe("serve()", () => {
     expect((await fetch(`${open.url}/metrics`, { headers: { "x-forwarded-for": "203.0.113.7" } })).status).toBe(404);
   });
 
+  test("keeps the tasks of one tenant from another, by either binding", async () => {
+    const { url } = await serving(
+      agent({
+        name: "t",
+        description: "d",
+        async *handle(_message, task) {
+          yield task.working("w");
+          return "done";
+        },
+      }),
+    );
+    const headers = { "content-type": "application/json", "a2a-version": "1.0" };
+    const message = { messageId: "m-1", role: "ROLE_USER", parts: [{ text: "go" }] };
+    const sent = await fetch(`${url}/a2a/acme/message:send`, { method: "POST", headers, body: JSON.stringify({ message }) });
+    const { task } = (await sent.json()) as { task: { id: string } };
+    const statusBy = async (path: string) => (await fetch(`${url}/a2a${path}/tasks/${task.id}`, { headers })).status;
+    expect([await statusBy("/acme"), await statusBy("/other"), await statusBy("")]).toEqual([200, 404, 404]);
+    const get = async (params: object) => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "GetTask", params });
+      return (await (await fetch(`${url}/a2a`, { method: "POST", headers, body })).json()) as {
+        result?: object;
+        error?: { code: number };
+      };
+    };
+    expect((await get({ id: task.id, tenant: "acme" })).result).toMatchObject({ id: task.id });
+    expect((await get({ id: task.id })).error?.code).toBe(-32001);
+  });
+
   test("offers push only with a port to deliver through, stores configurations, and never gives a secret back", async () => {
     const told: { readonly config: PushConfig; readonly event: TaskEvent }[] = [];
     let release: () => void = () => undefined;

@@ -43,7 +43,8 @@ export function serve(host: Host): Served {
 
   function exchange(request: Request): Response | Promise<Response> {
     const { path } = request;
-    if (path === BASE || path === "/") return request.method === "POST" ? rpc(request, defaultCard(), undefined) : postOnly();
+    if (path === BASE || path === "/" || path === `${BASE}/`)
+      return request.method === "POST" ? rpc(request, defaultCard(), undefined) : postOnly();
     if (path === CARD_PATH) return cardResponse(request, defaultCard());
     if (path === "/message") return answerPlain(host, defaultCard(), request);
     return below(request, path.slice(BASE.length + 1).split("/"));
@@ -66,7 +67,7 @@ export function serve(host: Host): Served {
     return answerRest(host, settings, request, {
       card,
       version: "1.0",
-      tenant: decodeURIComponent(first),
+      tenant: first,
       segments: rest.slice(1),
     });
   }

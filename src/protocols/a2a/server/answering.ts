@@ -5,6 +5,7 @@ import {
   type LossSink,
   type Maybe,
   type Operation,
+  ownerOf,
   type Principal,
   parseTraceparent,
   type Reply,
@@ -40,8 +41,10 @@ export interface Answering {
 }
 
 export function answer(host: Host, asked: Asked): Answering {
-  const { request, via, card, caller } = asked;
-  const parameters = callParameters(request, card, asked.tenant ?? tenantIn(asked));
+  const { request, via, card } = asked;
+  const tenant = asked.tenant ?? tenantIn(asked);
+  const caller = tenant === undefined ? asked.caller : inTenant(asked.caller, tenant);
+  const parameters = callParameters(request, card, tenant);
   const call = host.begin(request, { caller, agent: card.name, via, parameters });
   const lose: LossSink = (loss) => call.lose(loss);
   const facts: DecodeFacts = {
@@ -54,6 +57,13 @@ export function answer(host: Host, asked: Asked): Answering {
   const decoded = decode(asked, facts);
   const operation = withHeaders(decoded, request);
   return { operation, parameters, reply: host.handler(operation, call), lose };
+}
+
+/** Tasks of one tenant are not those of another: the tenant is part of the owner. Who belongs to a tenant cannot name another. */
+function inTenant(caller: Principal, tenant: string): Principal {
+  if (caller.tenant === tenant) return caller;
+  if (caller.tenant !== undefined) throw new AgentError("forbidden", "the caller belongs to another tenant", { field: "tenant" });
+  return { ...caller, tenant, owner: ownerOf(caller.scheme, caller.id, tenant) };
 }
 
 function tenantIn({ dialect, params }: Asked): Maybe<string> {

@@ -32,21 +32,21 @@ export function matchRest(method: string, segments: readonly string[]): RestMatc
   if (first !== "tasks") return undefined;
   if (segments.length === 1) return only("GET", method, { name: "ListTasks", ids: {}, from: "query" });
   if (segments.length === 2) return matchTask(method, second ?? "");
-  if (third === "pushNotificationConfigs" && segments.length <= 4) return matchPush(method, decode(second), fourth);
+  if (third === "pushNotificationConfigs" && segments.length <= 4) return matchPush(method, decodeSegment(second), fourth);
   return undefined;
 }
 
 function matchTask(method: string, segment: string): RestMatch {
   const colon = segment.lastIndexOf(":");
   const verb = colon < 0 ? "" : segment.slice(colon + 1);
-  const id = decode(colon < 0 ? segment : segment.slice(0, colon));
+  const id = decodeSegment(colon < 0 ? segment : segment.slice(0, colon));
   if (verb === "cancel") return only("POST", method, { name: "CancelTask", ids: { id }, from: "optional-body" });
   if (verb === "subscribe") {
     // The proto says GET, the prose says POST, and peers of both kinds exist (C3).
     if (method !== "GET" && method !== "POST") return { allow: ["POST", "GET"] };
     return { name: "SubscribeToTask", ids: { id }, from: method === "GET" ? "query" : "optional-body" };
   }
-  return only("GET", method, { name: "GetTask", ids: { id: decode(segment) }, from: "query" });
+  return only("GET", method, { name: "GetTask", ids: { id: decodeSegment(segment) }, from: "query" });
 }
 
 function matchPush(method: string, taskId: string, config: string | undefined): RestMatch {
@@ -56,7 +56,7 @@ function matchPush(method: string, taskId: string, config: string | undefined): 
       ? { name: "ListTaskPushNotificationConfigs", ids: { taskId }, from: "query" }
       : { allow: ["GET", "POST"] };
   }
-  const ids = { taskId, id: decode(config) };
+  const ids = { taskId, id: decodeSegment(config) };
   if (method === "GET") return { name: "GetTaskPushNotificationConfig", ids, from: "query" };
   return method === "DELETE" ? { name: "DeleteTaskPushNotificationConfig", ids, from: "query" } : { allow: ["GET", "DELETE"] };
 }
@@ -65,7 +65,8 @@ function only(allowed: string, method: string, operation: RestOperation): RestMa
   return method === allowed ? operation : { allow: [allowed] };
 }
 
-function decode(segment: string | undefined): string {
+/** One segment of a path as text; a broken escape is the caller's mistake. */
+export function decodeSegment(segment: string | undefined): string {
   try {
     return decodeURIComponent(segment ?? "");
   } catch (thrown) {

@@ -24,7 +24,7 @@ import { requireJson, restMediaType } from "./content-type.js";
 import { streamResponse } from "./event-stream.js";
 import { extensionHeaders } from "./extensions.js";
 import { checkVersion } from "./negotiate.js";
-import { matchRest, type RestOperation, restParams } from "./rest-paths.js";
+import { decodeSegment, matchRest, type RestOperation, restParams } from "./rest-paths.js";
 
 const VIA_1: Via = Object.freeze({ protocol: "a2a", version: "1.0", binding: "HTTP+JSON" });
 const VIA_03: Via = Object.freeze({ protocol: "a2a", version: "0.3", binding: "HTTP+JSON" });
@@ -33,6 +33,7 @@ const VIA_03: Via = Object.freeze({ protocol: "a2a", version: "0.3", binding: "H
 export interface RestAddress {
   readonly card: Card;
   readonly version: Dialect["version"];
+  /** As it stands in the path, percent-encoded. */
   readonly tenant: Maybe<string>;
   readonly segments: readonly string[];
 }
@@ -49,7 +50,8 @@ export async function answerRest(host: Host, settings: A2aSettings, request: Req
     checkVersion(request, dialect.version);
     if (matched.from !== "query") requireJson(request);
     const via = dialect.version === "1.0" ? VIA_1 : VIA_03;
-    const { card, tenant } = address;
+    const { card } = address;
+    const tenant = address.tenant === undefined ? undefined : decodeSegment(address.tenant);
     const params = readParams(request, matched);
     const answering = answer(host, { request, dialect, via, card, caller, name: matched.name, params, tenant });
     return await write(host, settings, request, { dialect, matched, answering });
