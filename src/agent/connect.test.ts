@@ -209,6 +209,28 @@ describe("connect()", () => {
     await peer.close();
   });
 
+  test("goes through all the ways there are, for one answer and for a stream", async () => {
+    const server = await serving();
+    const peerServer = await recording((request, res) => {
+      if (request.method === "GET") {
+        const at = (path: string) => ({ url: `${peerServer.url}${path}`, protocolBinding: "JSONRPC", protocolVersion: "1.0" });
+        const last = { url: `${server.url}/a2a`, protocolBinding: "HTTP+JSON", protocolVersion: "0.3" };
+        return reply(res, 200, { ...cardAt("http://unused"), supportedInterfaces: [at("/one"), at("/two"), at("/three"), last] });
+      }
+      const { id, method } = JSON.parse(request.body);
+      return method === "GetTask" ? reply(res, 200, notFound(id)) : reply(res, 404, { error: "gone" });
+    });
+    const connected = () => connect(peerServer.url, { verdicts: new Verdicts() });
+    const [asked, streamed] = [await connected(), await connected()];
+    expect(await asked.ask("hi")).toBe("again: hi");
+    const kinds: string[] = [];
+    for await (const event of streamed.stream("hi")) kinds.push(event.kind);
+    expect(kinds).toEqual(["message"]);
+    const sent = peerServer.asked.filter(({ body }) => body.includes("Message"));
+    expect(sent.map(({ path }) => path)).toEqual(["/one", "/two", "/three", "/one", "/two", "/three"]);
+    await Promise.all([asked.close(), streamed.close()]);
+  });
+
   test("never sends a message twice where the peer may have acted", async () => {
     const failing = await recording((request, res) => {
       if (request.method === "GET") {

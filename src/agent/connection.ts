@@ -58,31 +58,22 @@ export class Connection {
     }
     const reply = this.#handlerOf(chosen)(operation, call);
     if (this.#candidates.length === 1 || (hint !== undefined && hint !== "")) return reply;
-    return isPromise(reply)
-      ? this.#one(reply, chosen, operation, call)
-      : new FirstOrElse(reply, (error) => this.#elsewhere(error, chosen, operation, call));
+    const tried = [chosen];
+    const elsewhere = (thrown: unknown): Maybe<Reply> => this.#elsewhere(thrown, tried, operation, call);
+    return isPromise(reply) ? oneOrElse(reply, elsewhere) : new FirstOrElse(reply, elsewhere);
   };
 
-  async #one(reply: Promise<Event>, chosen: Candidate, operation: Operation, call: Call): Promise<Event> {
-    try {
-      return await reply;
-    } catch (thrown) {
-      const next = this.#elsewhere(thrown, chosen, operation, call);
-      if (next === undefined || !isPromise(next)) throw thrown;
-      return await next;
-    }
-  }
-
-  /** The same operation by another way, when the peer certainly did nothing; else undefined. */
-  #elsewhere(thrown: unknown, failed: Candidate, operation: Operation, call: Call): Maybe<Reply> {
+  /** The same operation by a way not tried yet, when the peer certainly did nothing; else undefined. */
+  #elsewhere(thrown: unknown, tried: Candidate[], operation: Operation, call: Call): Maybe<Reply> {
     const error = AgentError.from(thrown);
-    if (!isNotSpoken(error)) return undefined;
+    const failed = tried.at(-1);
+    if (failed === undefined || !isNotSpoken(error)) return undefined;
     if (error.code === "unsupported_version") this.#options.onVersionError(failed);
-    const others = this.#candidates.filter((candidate) => candidate !== failed);
-    const [next] = others;
-    if (next === undefined) return undefined;
     // A method that one version lacks says nothing about the address; anything else moves it to the end.
-    if (error.code !== "unsupported_method") this.#candidates = [...others, failed];
+    if (error.code !== "unsupported_method") this.#candidates = [...this.#candidates.filter((each) => each !== failed), failed];
+    const next = this.#candidates.find((each) => !tried.includes(each));
+    if (next === undefined) return undefined;
+    tried.push(next);
     return this.#handlerOf(next)(operation, call);
   }
 
@@ -101,6 +92,19 @@ export class Connection {
 function isNotSpoken({ code, facts }: AgentError): boolean {
   if (code === "unsupported_version" || code === "unsupported_method") return true;
   return (code === "unavailable" && facts.sent === "no") || (code === "not_found" && facts.status === 404);
+}
+
+/** One answer, by the first way that is spoken. */
+async function oneOrElse(first: Promise<Event>, orElse: (thrown: unknown) => Maybe<Reply>): Promise<Event> {
+  for (let reply = first; ; ) {
+    try {
+      return await reply;
+    } catch (thrown) {
+      const other = orElse(thrown);
+      if (other === undefined || !isPromise(other)) throw thrown;
+      reply = other;
+    }
+  }
 }
 
 /** A stream that may be replaced by another one as long as nothing of it was delivered. */
@@ -125,13 +129,14 @@ class FirstOrElse implements AsyncIterableIterator<Event> {
   }
 
   async #first(): Promise<IteratorResult<Event>> {
-    try {
-      return await this.#source.next();
-    } catch (thrown) {
-      const other = this.#orElse(thrown);
-      if (other === undefined || isPromise(other)) throw thrown;
-      this.#source = other[Symbol.asyncIterator]();
-      return this.#source.next();
+    for (;;) {
+      try {
+        return await this.#source.next();
+      } catch (thrown) {
+        const other = this.#orElse(thrown);
+        if (other === undefined || isPromise(other)) throw thrown;
+        this.#source = other[Symbol.asyncIterator]();
+      }
     }
   }
 

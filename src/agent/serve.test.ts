@@ -52,6 +52,30 @@ describe("serve()", () => {
     expect((await fetch(`${open.url}/metrics`, { headers: { "x-forwarded-for": "203.0.113.7" } })).status).toBe(404);
   });
 
+  test("shows its card in the version that is asked for, at both paths, each with a validator of its own", async () => {
+    const { url } = await serving(echo);
+    for (const path of ["/.well-known/agent-card.json", "/.well-known/agent.json"]) {
+      const read = async (version?: string) => {
+        const response = await fetch(`${url}${path}`, version === undefined ? {} : { headers: { "a2a-version": version } });
+        const card = (await response.json()) as object;
+        const { headers } = response;
+        return {
+          both: ["supportedInterfaces" in card, "preferredTransport" in card],
+          etag: headers.get("etag"),
+          vary: headers.get("vary"),
+        };
+      };
+      const [any, current, old] = [await read(), await read("1.0"), await read("0.3")];
+      expect([any.both, current.both, old.both]).toEqual([
+        [true, true],
+        [true, false],
+        [false, true],
+      ]);
+      expect(new Set([any.etag, current.etag, old.etag]).size).toBe(3);
+      expect([any.vary, current.vary, old.vary]).toEqual(["A2A-Version", "A2A-Version", "A2A-Version"]);
+    }
+  });
+
   test("keeps the tasks of one tenant from another, by either binding", async () => {
     const { url } = await serving(
       agent({

@@ -40,7 +40,7 @@ export function serverMetering({ metrics, serves, now }: ServerMeteringOptions):
     const srcAgent = caller.scheme === "anonymous" ? "anonymous" : caller.id;
     return metrics.meter(srcAgent, serves === undefined || serves(agent) ? agent : OTHER, via.protocol);
   };
-  // Emptied by hand: a WeakMap that takes an entry per request keeps them all until a full collection.
+  // Emptied by hand when a visit ends, so that it never holds more than what is under way.
   const underWay = new Map<Request, Visit>();
   return {
     layer: around<Watched>({

@@ -1,9 +1,12 @@
-import { AgentError, type Card, type Interface, type Maybe } from "../../envelope/index.js";
+import { AgentError, type Card, type Interface, type JsonObject, type Maybe } from "../../envelope/index.js";
 import type { Request, Response } from "../../transport/exchange.js";
 import { documentResponse } from "../document.js";
 import type { Contribution, Host, Route, Served } from "../protocol.js";
 import { hybridCard } from "./card/card.js";
+import { v03 } from "./codec/codec-0.3.js";
+import { v1 } from "./codec/codec-1.0.js";
 import { answerJsonRpc } from "./server/json-rpc.js";
+import { requestedVersion } from "./server/negotiate.js";
 import { answerPlain } from "./server/plain.js";
 import { answerRest } from "./server/rest.js";
 import { readSettings } from "./settings.js";
@@ -98,7 +101,7 @@ export function serve(host: Host): Served {
     interfaces: interfaces(card.name, host.publicUrl(request)),
   });
   const cardResponse = (request: Request, card: Card): Response =>
-    documentResponse(request, hybridCard(withInterfaces(card, request)), "A2A-Version");
+    documentResponse(request, cardFor(request, withInterfaces(card, request)), "A2A-Version");
 
   function interfaces(agent: string, publicUrl: string): readonly Interface[] {
     const isDefault = defaultCard().name === agent;
@@ -113,9 +116,20 @@ export function serve(host: Host): Served {
   }
 
   const contributions: readonly Contribution[] = [
-    { path: OLD_CARD_PATH, vary: ["A2A-Version"], members: (request) => hybridCard(withInterfaces(defaultCard(), request)) },
+    {
+      path: OLD_CARD_PATH,
+      vary: ["A2A-Version"],
+      members: (request) => cardFor(request, withInterfaces(defaultCard(), request)),
+    },
   ];
   return { exchange, interfaces, contributions };
+}
+
+/** The card in the version that is asked for; who names none gets the one document that readers of both understand. */
+function cardFor(request: Request, card: Card): JsonObject {
+  const asked = requestedVersion(request);
+  if (asked === "1.0") return v1.encodeCard(card);
+  return asked === "0.3" ? v03.encodeCard(card) : hybridCard(card);
 }
 
 function looksLikeJsonRpc(request: Request): boolean {

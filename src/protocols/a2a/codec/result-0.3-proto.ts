@@ -1,12 +1,10 @@
 import type { Event, Json, LossSink, Operation } from "../../../envelope/index.js";
-import { optional, readArray, readObject } from "../../../transport/fields.js";
 import { writeProtoCard } from "../card/card-0.3.js";
 import { readCardDocument } from "../card/card-1.0.js";
 import type { DecodeFacts } from "../dialect.js";
-import { plain } from "../wire.js";
 import { FORM_0_3_PROTO as FORM } from "./form-0.3.js";
 import { readProtoTaskPush, writeProtoTaskPush } from "./push-0.3.js";
-import { notUnary, onlyAnswer, readTasks, readWrapped, writeTasks, writeWrapped } from "./result-1.0.js";
+import { notUnary, onlyAnswer, readPushes, readTasks, readWrapped, writeTasks, writeWrapped } from "./result-1.0.js";
 import { readTask, writeTask } from "./task.js";
 
 /** REST results of 0.3: the wrappers of 1.0 around ProtoJSON of the older protobuf. */
@@ -47,15 +45,8 @@ export function readProtoResult(operation: Operation, result: unknown, facts: De
     case "push.set":
     case "push.get":
       return { kind: "push", config: readProtoTaskPush(result, "result", facts.lose) };
-    case "push.list": {
-      const object = readObject(result, "result");
-      const read = (item: unknown, path: string) => readProtoTaskPush(item, path, facts.lose);
-      return {
-        kind: "pushes",
-        configs: optional(object.configs, "result.configs", (value, path) => readArray(value, path, read)) ?? [],
-        nextPageToken: plain(object.nextPageToken ?? object.next_page_token, "result.nextPageToken") ?? "",
-      };
-    }
+    case "push.list":
+      return readPushes(result, (item, path) => readProtoTaskPush(item, path, facts.lose));
     case "card":
       return { kind: "card", card: readCardDocument(result) };
     case "push.delete":

@@ -6,6 +6,7 @@ import {
   type LossSink,
   type Operation,
   type OperationOf,
+  type PushConfig,
 } from "../../../envelope/index.js";
 import { DecodeProblem, optional, readArray, readInteger, readObject, readString } from "../../../transport/fields.js";
 import { readCardDocument, writeCard } from "../card/card-1.0.js";
@@ -91,15 +92,8 @@ export function readResult(operation: Operation, result: unknown, facts: DecodeF
       return { kind: "push", config: readPush(result, "result", operation.config.taskId) };
     case "push.get":
       return { kind: "push", config: readPush(result, "result", operation.taskId) };
-    case "push.list": {
-      const object = readObject(result, "result");
-      const read = (item: unknown, path: string) => readPush(item, path, operation.taskId);
-      return {
-        kind: "pushes",
-        configs: optional(object.configs, "result.configs", (value, path) => readArray(value, path, read)) ?? [],
-        nextPageToken: plain(object.nextPageToken ?? object.next_page_token, "result.nextPageToken") ?? "",
-      };
-    }
+    case "push.list":
+      return readPushes(result, (item, path) => readPush(item, path, operation.taskId));
     case "card":
       return { kind: "card", card: readCardDocument(result) };
     case "push.delete":
@@ -110,6 +104,16 @@ export function readResult(operation: Operation, result: unknown, facts: DecodeF
     default:
       return operation satisfies never;
   }
+}
+
+/** A page of push configurations, each in the form of its version. */
+export function readPushes(result: unknown, read: (item: unknown, path: string) => PushConfig): Event {
+  const object = readObject(result, "result");
+  return {
+    kind: "pushes",
+    configs: optional(object.configs, "result.configs", (value, path) => readArray(value, path, read)) ?? [],
+    nextPageToken: plain(object.nextPageToken ?? object.next_page_token, "result.nextPageToken") ?? "",
+  };
 }
 
 export function readTasks(form: Form, operation: OperationOf<"task.list">, result: unknown, facts: DecodeFacts): Event {
