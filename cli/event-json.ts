@@ -1,6 +1,7 @@
 import {
   type Artifact,
-  answerOf,
+  answerText,
+  artifactText,
   type Envelope,
   type Event,
   type Json,
@@ -25,7 +26,7 @@ function members(event: Event): JsonObject {
     case "message":
       return { text: textOf(event.message.content), message: messageJson(event.message) };
     case "task":
-      return { text: textOfTask(event.task), task: taskJson(event.task) };
+      return { text: answerText(event.task), task: taskJson(event.task) };
     case "status":
       return {
         task_id: event.taskId,
@@ -38,7 +39,7 @@ function members(event: Event): JsonObject {
       return {
         task_id: event.taskId,
         session_id: event.contextId,
-        text: textOf(event.artifact.parts),
+        text: artifactText(event.artifact.parts),
         artifact: artifactJson(event.artifact),
         append: event.append,
         last: event.last,
@@ -61,12 +62,6 @@ function members(event: Event): JsonObject {
     default:
       return event satisfies never;
   }
-}
-
-/** The parts of one artifact are pieces of one text; artifacts are texts of their own. */
-function textOfTask(task: Task): string {
-  if (task.artifacts.length === 0) return textOf(answerOf(task));
-  return task.artifacts.map(({ parts }) => parts.map((part) => (part.kind === "text" ? part.text : "")).join("")).join("\n");
 }
 
 function taskJson(task: Task): JsonObject {

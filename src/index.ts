@@ -30,6 +30,8 @@ export {
   AgentError,
   type Artifact,
   answerOf,
+  answerText,
+  artifactText,
   type Call,
   type Card,
   type Content,

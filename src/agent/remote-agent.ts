@@ -1,7 +1,7 @@
 import { cancelFrom } from "../envelope/cancel.js";
 import {
   AgentError,
-  answerOf,
+  answerText,
   type Call,
   type Card,
   type Content,
@@ -16,7 +16,6 @@ import {
   newEnvelope,
   type Operation,
   type OperationOf,
-  type Part,
   type PushConfig,
   type Reply,
   startCall,
@@ -178,11 +177,5 @@ export function textOfAnswer(event: EventOf<"send">): string {
       detail: { taskId: event.task.id },
     });
   }
-  const { artifacts } = event.task;
-  // The parts of one artifact are pieces of one text; artifacts are texts of their own.
-  return artifacts.length === 0 ? textOf(answerOf(event.task)) : artifacts.map(({ parts }) => joined(parts)).join("\n");
-}
-
-function joined(parts: readonly Part[]): string {
-  return parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
+  return answerText(event.task);
 }

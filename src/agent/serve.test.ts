@@ -76,6 +76,32 @@ describe("serve()", () => {
     }
   });
 
+  test("gives the text of a streamed answer in one piece, by the plain endpoint as by any other", async () => {
+    const pieces = agent({
+      name: "pieces",
+      description: "d",
+      async *handle() {
+        yield "to";
+        yield "ken";
+      },
+    });
+    const { url } = await serving(pieces);
+    const body = JSON.stringify({ id: "p-1", params: { message: { text: "go" } } });
+    const plain = await (
+      await fetch(`${url}/message`, { method: "POST", headers: { "content-type": "application/json" }, body })
+    ).json();
+    expect(plain).toMatchObject({
+      id: "p-1",
+      events: [
+        { type: "artifact", data: { text: "token" } },
+        { type: "status", data: { text: "" } },
+      ],
+    });
+    const peer = await connect(url, { verdicts: new Verdicts() });
+    expect(await peer.ask("go")).toBe("token");
+    await peer.close();
+  });
+
   test("keeps the tasks of one tenant from another, by either binding", async () => {
     const { url } = await serving(
       agent({

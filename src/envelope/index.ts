@@ -1,5 +1,5 @@
 /** ② The message: what every protocol is translated to and from. Imports nothing of ours. */
-export { answerOf } from "./answer.js";
+export { answerOf, answerText, artifactText } from "./answer.js";
 export { decodeBase64, encodeBase64 } from "./base64.js";
 export { ANONYMOUS, type CallStart, ownerOf, SELF, startCall } from "./call.js";
 export { type Cancel, CancelSource, cancelFrom, signalOf } from "./cancel.js";

@@ -1,4 +1,4 @@
-import { AgentError, answerOf, type Event, isPromise, type Operation, textOf } from "../../src/envelope/index.js";
+import { AgentError, answerText, type Event, isPromise, type Operation, textOf } from "../../src/envelope/index.js";
 import type { Host, Served } from "../../src/protocols/index.js";
 import type { Request, Response } from "../../src/transport/exchange.js";
 import { blame } from "../../src/transport/fields.js";
@@ -38,7 +38,7 @@ function read(request: Request): ReturnType<typeof readToyRequest> {
 
 function textIn(event: Event): string {
   if (event.kind === "message") return textOf(event.message.content);
-  return event.kind === "task" ? textOf(answerOf(event.task)) : "";
+  return event.kind === "task" ? answerText(event.task) : "";
 }
 
 async function* lines(events: AsyncIterable<Event>): AsyncGenerator<string, void, void> {

@@ -1,5 +1,6 @@
 import {
   AgentError,
+  artifactText,
   type Card,
   type Context,
   dataPart,
@@ -138,14 +139,13 @@ const noLoss = (): void => undefined;
 
 /** The text where the seed wants it, and the whole event beside it, in the form A2A 1.0 gives it. */
 function plainEvent(event: Event): JsonObject {
-  return { type: event.kind, data: { text: textOf(partsOf(event)), ...v1.encodeStreamItem(event, noLoss) } };
+  return { type: event.kind, data: { text: textIn(event), ...v1.encodeStreamItem(event, noLoss) } };
 }
 
-function partsOf(event: Event): readonly Part[] {
-  if (event.kind === "message") return event.message.content;
-  if (event.kind === "artifact") return event.artifact.parts;
-  if (event.kind === "status") return event.status.message?.content ?? [];
-  return [];
+function textIn(event: Event): string {
+  if (event.kind === "message") return textOf(event.message.content);
+  if (event.kind === "artifact") return artifactText(event.artifact.parts);
+  return event.kind === "status" ? textOf(event.status.message?.content ?? []) : "";
 }
 
 function plainError(id: Maybe<JsonObject[string]>, error: AgentError): JsonObject {
