@@ -10,6 +10,8 @@ export interface Limits {
   readonly openStreams: number;
   readonly openStreamsPerOwner: number;
   readonly connections: number;
+  /** Requests under way at once on one HTTP/2 connection. */
+  readonly h2Streams: number;
   /** A new connection must say something within this time. */
   readonly firstByteMs: number;
   readonly headersMs: number;
@@ -36,6 +38,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   openStreams: 10_000,
   openStreamsPerOwner: 1_000,
   connections: 10_000,
+  h2Streams: 128,
   firstByteMs: 5_000,
   headersMs: 10_000,
   requestMs: 60_000,

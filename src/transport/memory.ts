@@ -39,8 +39,8 @@ export function memoryLink(exchange: Exchange, options: MemoryOptions = {}): Lin
     };
     try {
       const response = await orCancelled(answer(exchange, arriving(request, call, limits), options.onError), call);
-      if (isStream(response.body) && isEventStream(response.headers["content-type"])) {
-        return { status: response.status, headers: response.headers, body: new MemoryStream(response.body, call, end) };
+      if (isStream(response.body) && comesInPieces(response.headers["content-type"])) {
+        return { ...head(response), body: new MemoryStream(response.body, call, end) };
       }
       const collected = await orCancelled(whole(response, limits), call);
       end();
@@ -90,11 +90,22 @@ async function answer(exchange: Exchange, request: Request, onError: MemoryOptio
 
 async function whole(response: Response, limits: Limits): Promise<Response> {
   try {
-    return { status: response.status, headers: response.headers, body: await wholeBody(response.body, limits.bodyBytes) };
+    return { ...head(response), body: await wholeBody(response.body, limits.bodyBytes) };
   } catch (thrown) {
     if (thrown instanceof AgentError && thrown.code === "too_large") throw thrown;
     throw cut(thrown);
   }
+}
+
+/** Everything but the body. The trailers are asked for when the body has ended. */
+function head(response: Response): Omit<Response, "body"> {
+  const { status, headers } = response;
+  return response.trailers === undefined ? { status, headers } : { status, headers, trailers: () => response.trailers?.() ?? {} };
+}
+
+/** The media types that are read as they come, as over a socket. */
+function comesInPieces(contentType: string | undefined): boolean {
+  return isEventStream(contentType) || contentType?.startsWith("application/grpc") === true;
 }
 
 function orCancelled<T>(work: Promise<T>, call: CancelSource): Promise<T> {

@@ -11,8 +11,9 @@ import {
   refuseOutside,
   refuseTooLarge,
 } from "../refusal.js";
+import { Http1Passage } from "./http1-passage.js";
 import { type Address, addressOf, headersOf } from "./incoming.js";
-import { type Doorway, Passage } from "./passage.js";
+import type { Doorway } from "./passage.js";
 import { refuseEarly } from "./refuse-early.js";
 
 export interface DoorOptions {
@@ -54,13 +55,13 @@ export class Door implements Doorway {
     const headers = headersOf(req);
     const length = headers["content-length"];
     if (length === undefined ? headers["transfer-encoding"] === undefined : length === "0") {
-      new Passage(this, req, res, address).begin(NO_BODY);
+      new Http1Passage(this, req, res, address).begin(NO_BODY);
       return;
     }
     const refusal = this.#encodingRefusal(req) ?? this.#refuseIfConsumed(req);
     if (refusal !== undefined) refuseEarly(req, res, refusal);
-    else if (this.#isTooLarge(req)) new Passage(this, req, res, address).refuseTooLarge();
-    else new Passage(this, req, res, address).collect();
+    else if (this.#isTooLarge(req)) new Http1Passage(this, req, res, address).refuseTooLarge();
+    else new Http1Passage(this, req, res, address).collect();
   }
 
   /** What is wrong with a body that the peer has not begun to send. */

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { type AgentError, type Cancel, CancelSource } from "../../envelope/index.js";
+import { type AgentError, type Cancel, CancelSource, type Maybe } from "../../envelope/index.js";
 import type { Connection, Headers, Request } from "../exchange.js";
 import { readJson } from "../json.js";
 import { splitTarget } from "../request.js";
@@ -14,9 +14,17 @@ export interface Address {
   readonly query: string;
 }
 
+/** What comes before the body. Node's own HTTP/1.1 message is one. */
+export interface RequestHead {
+  readonly method?: Maybe<string>;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly socket: Socket;
+}
+
 /** A request as Node received it. Members that cost something are made when somebody asks. */
 export class Incoming implements Request {
-  readonly #message: IncomingMessage;
+  readonly #head: RequestHead;
   readonly #address: Address;
   readonly #jsonDepth: number;
   readonly body: Uint8Array;
@@ -26,15 +34,15 @@ export class Incoming implements Request {
   #gone: AgentError | undefined;
   #connection: Connection | undefined;
 
-  constructor(message: IncomingMessage, address: Address, body: Uint8Array, jsonDepth: number) {
-    this.#message = message;
+  constructor(head: RequestHead, address: Address, body: Uint8Array, jsonDepth: number) {
+    this.#head = head;
     this.#address = address;
     this.body = body;
     this.#jsonDepth = jsonDepth;
   }
 
   get method(): string {
-    return this.#message.method ?? "GET"; // always there on a server's message
+    return this.#head.method ?? "GET"; // always there on a server's message
   }
 
   get path(): string {
@@ -48,19 +56,19 @@ export class Incoming implements Request {
   get target(): string {
     const { url } = this.#address;
     if (url.charCodeAt(0) !== 0x2f && url.includes("://")) return url;
-    return `${this.connection.secure ? "https" : "http"}://${this.#message.headers.host ?? ""}${url}`;
+    return `${this.connection.secure ? "https" : "http"}://${this.#head.headers.host ?? ""}${url}`;
   }
 
   get headers(): Headers {
-    return headersOf(this.#message);
+    return headersOf(this.#head);
   }
 
   get rawHeaders(): readonly string[] {
-    return this.#message.rawHeaders;
+    return this.#head.rawHeaders;
   }
 
   get connection(): Connection {
-    this.#connection ??= connectionOf(this.#message);
+    this.#connection ??= connectionOf(this.#head);
     return this.#connection;
   }
 
@@ -88,8 +96,7 @@ export class Incoming implements Request {
 }
 
 /** Node joins repeated fields itself, except `set-cookie`, which has no business in a request. */
-export function headersOf(message: IncomingMessage): Headers {
-  const { headers } = message;
+export function headersOf({ headers }: RequestHead): Headers {
   if (headers["set-cookie"] !== undefined) delete headers["set-cookie"];
   return headers as Headers; // without set-cookie every value is a string
 }
@@ -104,8 +111,7 @@ export function addressOf(url: string): Address {
   return { url, path: url.slice(0, mark), query: url.slice(mark + 1) };
 }
 
-function connectionOf(message: IncomingMessage): Connection {
-  const { socket, headers } = message;
+function connectionOf({ socket, headers }: RequestHead): Connection {
   const remote = socket.remoteAddress ?? "";
   const forwarded =
     headers["forwarded"] !== undefined ||
@@ -118,8 +124,17 @@ function connectionOf(message: IncomingMessage): Connection {
     remote,
     secure: isSecure(socket),
     loopback: !forwarded && isLoopback(remote),
-    clientCertificate: isSecure(socket) && socket.authorized ? socket.getPeerCertificate().raw : undefined,
+    clientCertificate: isSecure(socket) && socket.authorized ? certificateOf(socket) : undefined,
   };
+}
+
+const CERTIFICATE = Symbol("the peer's certificate");
+type Shown = TLSSocket & { [CERTIFICATE]?: Maybe<Uint8Array> };
+
+/** Read once per connection. A resumed session may be authorized without a certificate; then there is none to show. */
+function certificateOf(socket: Shown): Maybe<Uint8Array> {
+  if (!(CERTIFICATE in socket)) socket[CERTIFICATE] = socket.getPeerX509Certificate()?.raw;
+  return socket[CERTIFICATE];
 }
 
 function isSecure(socket: Socket): socket is TLSSocket {

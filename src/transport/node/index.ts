@@ -2,3 +2,4 @@
 export { type Listening, type ListenOptions, listen } from "./listen.js";
 export { type PoolOptions, poolLink } from "./pool.js";
 export { type RequestListenerOptions, requestListener } from "./request-listener.js";
+export type { TlsOptions } from "./tls.js";

@@ -278,7 +278,6 @@ describe("listen: peers that crawl, lie and vanish", () => {
     ],
     ["a bad chunk size", "POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", 400],
     ["no host", "GET / HTTP/1.1\r\n\r\n", 400],
-    ["HTTP/2 with prior knowledge", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505],
   ])("%s gets %3$i", async (_, bytes, status) => {
     const { port, url } = await serve(() => ({ status: 200, headers: {}, body: "fine" }));
     const raw = await dial(port);

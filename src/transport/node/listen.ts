@@ -1,20 +1,20 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
-import type { Duplex } from "node:stream";
-import { AgentError, type ErrorCode, type Maybe } from "../../envelope/index.js";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { AgentError, type Maybe } from "../../envelope/index.js";
 import type { Exchange } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
-import { errorResponse } from "../response.js";
 import { Door } from "./door.js";
-import { isOwedAnAnswer } from "./live-passages.js";
-import { LINGER_MS, refuseEarly } from "./refuse-early.js";
-import { sniff } from "./sniff.js";
+import { clearServer, tlsServer } from "./http1-server.js";
+import { Reception } from "./reception.js";
+import { clientPolicy, contextOptions, type TlsOptions } from "./tls.js";
 
 export interface ListenOptions {
   /** 0 takes any free port. */
   readonly port: number;
   readonly host?: Maybe<string>;
   readonly limits?: Maybe<Limits>;
+  /** Without it everything is in clear. */
+  readonly tls?: Maybe<TlsOptions>;
   /** What the exchange or one of its streams threw. */
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
@@ -23,6 +23,11 @@ export interface Listening {
   readonly url: string;
   readonly port: number;
   readonly address: string;
+  /**
+   * Another certificate for new connections; open ones go on with theirs. Throws AgentError `invalid_message`, and keeps
+   * the one in use, when the new one cannot be.
+   */
+  reload(tls: TlsOptions): void;
   /** Accepts nothing new, lets calls under way end within `drainMs`, then cuts. */
   close(): Promise<void>;
 }
@@ -30,89 +35,45 @@ export interface Listening {
 /** How often a shutdown looks for connections that became idle. */
 const SHUTDOWN_TICK_MS = 25;
 
-/** An exchange on a TCP port, HTTP/1.1. */
+/** An exchange on a TCP port: HTTP/1.1 and HTTP/2, in clear or under TLS. */
 export async function listen(exchange: Exchange, options: ListenOptions): Promise<Listening> {
-  const limits = options.limits ?? DEFAULT_LIMITS;
-  const host = options.host ?? "127.0.0.1";
-  const door = new Door(exchange, { limits, onError: options.onError });
-  const server = makeServer(door, limits);
-  const silent = watchFirstBytes(server, limits);
-  await bind(server, options.port, host);
+  const { host = "127.0.0.1", port: wanted, tls } = options;
+  const door = new Door(exchange, { limits: options.limits ?? DEFAULT_LIMITS, onError: options.onError });
+  const reception = new Reception(door);
+  const { server, reload } = tls === undefined ? inClear(door, reception) : underTls(door, reception, tls);
+  await bind(server, wanted, host);
   const { address, port } = server.address() as AddressInfo; // bound to TCP, so it is not a pipe's name
-  return { url: `http://${nameOf(address)}:${port}`, port, address, close: () => shutDown(server, door, silent) };
+  const url = `${tls === undefined ? "http" : "https"}://${nameOf(address)}:${port}`;
+  return { url, port, address, reload, close: () => shutDown(server, door, reception) };
 }
 
-function makeServer(door: Door, limits: Limits): Server {
-  const headersTimeout = Math.min(limits.headersMs, limits.requestMs);
-  const server = createServer({
-    maxHeaderSize: limits.headerBytes,
-    headersTimeout,
-    requestTimeout: limits.requestMs,
-    keepAliveTimeout: limits.idleMs,
-    connectionsCheckingInterval: Math.min(2_000, Math.max(25, Math.floor(headersTimeout / 5))),
-    noDelay: true,
-  });
-  server.maxConnections = limits.connections;
-  server.on("request", (req: IncomingMessage, res: ServerResponse) => door.enter(req, res));
-  server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => {
-    const refusal = door.refusal(req);
-    if (refusal === undefined) {
-      res.writeContinue();
-      door.enter(req, res);
-    } else refuseEarly(req, res, refusal);
-  });
-  server.on("clientError", answerBadHttp);
-  return server;
+interface Serving {
+  readonly server: Server;
+  reload(tls: TlsOptions): void;
 }
 
-/**
- * The server that listens is Node's own, because only connections it accepted itself are under its time limits; its
- * connection listener is called once the first bytes have shown what is spoken. HTTP/2 will be handed on here.
- */
-function watchFirstBytes(server: Server, limits: Limits): Set<Socket> {
-  const silent = new Set<Socket>();
-  const accept = server.listeners("connection");
-  server.removeAllListeners("connection");
-  server.on("connection", (socket: Socket) => {
-    silent.add(socket);
-    sniff(socket, limits.firstByteMs, {
-      http1: (sniffed) => {
-        silent.delete(sniffed);
-        for (const listener of accept) listener.call(server, sniffed);
-      },
-      http2: (sniffed) => {
-        silent.delete(sniffed);
-        writeRaw(sniffed, 505, new AgentError("unsupported", "HTTP/2 is not spoken here; use HTTP/1.1"));
-      },
-      nothing: (sniffed) => silent.delete(sniffed),
-    });
-  });
-  return silent;
+function inClear(door: Door, reception: Reception): Serving {
+  const server = clearServer(door);
+  reception.receive(server);
+  const reload = (): never => {
+    throw new AgentError("invalid_message", "this port was opened without TLS, so there is no certificate to replace");
+  };
+  return { server, reload };
 }
 
-const BAD_HTTP: { readonly [code: string]: readonly [status: number, code: ErrorCode, message: string] } = {
-  HPE_HEADER_OVERFLOW: [431, "too_large", "the request's headers are too long"],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "too_large", "the request's chunk extensions are too long"],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, "deadline", "the request did not arrive in time"],
-};
-
-/** Bytes that are not a request. While an earlier request waits for its answer nothing can be said without lying to it. */
-function answerBadHttp(error: Error & { readonly code?: string }, socket: Duplex): void {
-  if (socket.writableEnded) return;
-  if (!socket.writable || error.code === "ECONNRESET" || isOwedAnAnswer(socket as Socket)) {
-    socket.destroy(); // a server of ours serves sockets only
-    return;
-  }
-  const [status, code, message] = BAD_HTTP[error.code ?? ""] ?? [400, "invalid_message", "this is not an HTTP/1.1 request"];
-  writeRaw(socket, status, new AgentError(code, message));
-}
-
-function writeRaw(socket: Duplex, status: number, error: AgentError): void {
-  const body = String(errorResponse(status, error).body);
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json\r\n`;
-  socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
-  socket.on("error", () => undefined);
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+function underTls(door: Door, reception: Reception, before: TlsOptions): Serving {
+  const server = tlsServer(door, before);
+  reception.receiveTls(server);
+  const policy = clientPolicy(before);
+  const reload = (tls: TlsOptions): void => {
+    const { requestCert, rejectUnauthorized } = clientPolicy(tls);
+    if (requestCert !== policy.requestCert || rejectUnauthorized !== policy.rejectUnauthorized) {
+      const message = "TLS: whether clients are asked for a certificate cannot change while the port is open";
+      throw new AgentError("invalid_message", message);
+    }
+    server.setSecureContext(contextOptions(tls));
+  };
+  return { server, reload };
 }
 
 async function bind(server: Server, port: number, host: string): Promise<void> {
@@ -140,12 +101,15 @@ function nameOf(address: string): string {
   return address.includes(":") ? `[${address}]` : address;
 }
 
-async function shutDown(server: Server, door: Door, silent: ReadonlySet<Socket>): Promise<void> {
+async function shutDown(server: Server, door: Door, reception: Reception): Promise<void> {
   door.closing = true;
-  for (const socket of silent) socket.destroy();
+  reception.close();
   await new Promise<void>((resolve) => {
     const tick = setInterval(() => server.closeIdleConnections(), SHUTDOWN_TICK_MS);
-    const end = setTimeout(() => server.closeAllConnections(), door.limits.drainMs);
+    const end = setTimeout(() => {
+      server.closeAllConnections();
+      reception.destroy();
+    }, door.limits.drainMs);
     // An error only says that it was closed before.
     server.close(() => {
       clearInterval(tick);

@@ -1,12 +1,13 @@
-import type { Dispatcher } from "undici";
+import { type Dispatcher, errors } from "undici";
 import { AgentError } from "../../envelope/index.js";
 import { ByteCollector, bodyTooLarge, isEventStream } from "../body.js";
 import type { Headers, Request, Response } from "../exchange.js";
 import { ByteStream } from "./byte-stream.js";
-import { connectionProblem, type Progress } from "./connection-problem.js";
+import { connectionProblem, fellSilent, noAnswer, type Progress } from "./connection-problem.js";
 
 export interface CallOptions {
   readonly host: string;
+  readonly secure: boolean;
   readonly bodyBytes: number;
   readonly headersTimeoutMs: number;
   readonly bodyIdleMs: number;
@@ -98,8 +99,10 @@ export class PoolCall implements Dispatcher.DispatchHandler {
 
   onError(error: Error): void {
     if (this.#over) return;
-    const { host, headersTimeoutMs, bodyIdleMs } = this.#options;
-    this.#fail(connectionProblem(error, { host, progress: this.#progress, headersTimeoutMs, bodyIdleMs }));
+    const { host, secure, headersTimeoutMs, bodyIdleMs } = this.#options;
+    if (error instanceof errors.HeadersTimeoutError) this.#fail(noAnswer(host, headersTimeoutMs, error));
+    else if (error instanceof errors.BodyTimeoutError) this.#fail(fellSilent(host, bodyIdleMs, error));
+    else this.#fail(connectionProblem(error, { host, secure, progress: this.#progress }));
   }
 
   #tooLarge(): AgentError {

@@ -5,6 +5,8 @@ import { AgentError, type Maybe } from "../../envelope/index.js";
 import type { Link, Request, Response } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { splitTarget } from "../request.js";
+import { Http2Call } from "./http2-call.js";
+import { Http2Origin } from "./http2-origin.js";
 import { type CallOptions, PoolCall } from "./pool-call.js";
 
 export interface PoolOptions {
@@ -29,6 +31,8 @@ export interface PoolOptions {
 
 interface Origin {
   readonly pool: Pool;
+  /** Opened by the first request that needs it. */
+  http2: Http2Origin | undefined;
   readonly options: CallOptions;
   live: number;
   /** Counts up with every request of the link: the smallest was used the longest time ago. */
@@ -42,7 +46,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 300_000;
 const BODY_IDLE_MS = 300_000;
 
-/** A link over pooled HTTP/1.1 connections. It never retries, never follows redirects, and says what may have been sent. */
+/** A link over pooled connections: HTTP/2 for gRPC, HTTP/1.1 for everything else. It never retries, never follows redirects, and says what may have been sent. */
 export function poolLink(options: PoolOptions = {}): Link {
   return new PooledLink(options);
 }
@@ -91,6 +95,11 @@ class PooledLink implements Link {
       }
       entry.live++;
       entry.used = ++this.#uses;
+      if (isGrpc(request)) {
+        entry.http2 ??= this.#openHttp2(origin, entry.options.host);
+        entry.http2.dispatch(new Http2Call(request, entry.options, resolve, reject));
+        return;
+      }
       const call = new PoolCall(request, entry.options, resolve, reject);
       entry.pool.dispatch(
         {
@@ -120,8 +129,10 @@ class PooledLink implements Link {
     });
     const entry: Origin = {
       pool,
+      http2: undefined,
       options: {
         host: origin.slice(origin.indexOf("://") + 3),
+        secure: origin.startsWith("https:"),
         bodyBytes: this.#limits.bodyBytes,
         headersTimeoutMs,
         bodyIdleMs,
@@ -132,6 +143,11 @@ class PooledLink implements Link {
     };
     this.#origins.set(origin, entry);
     return entry;
+  }
+
+  #openHttp2(origin: string, host: string): Http2Origin {
+    const { connectTimeoutMs = CONNECT_TIMEOUT_MS, lookup, tls } = this.#options;
+    return new Http2Origin({ origin, host, connectTimeoutMs, headerBytes: this.#limits.headerBytes, lookup, tls });
   }
 
   /** Closes the connections of the origin that was idle the longest. */
@@ -145,6 +161,7 @@ class PooledLink implements Link {
     }
     this.#origins.delete(oldest[0]);
     oldest[1].pool.close().catch(() => undefined);
+    oldest[1].http2?.close();
   }
 
   /** Waits for the calls themselves: a pool that is closed and then destroyed never says so while requests are queued. */
@@ -159,6 +176,9 @@ class PooledLink implements Link {
         };
       });
     }
+    for (const { http2, options } of origins) {
+      http2?.destroy(new AgentError("unavailable", `the connections to ${options.host} were closed`, { sent: "no" }));
+    }
     await Promise.allSettled(origins.map(({ pool }) => pool.destroy()));
   }
 
@@ -168,6 +188,11 @@ class PooledLink implements Link {
     for (const { live } of this.#origins.values()) if (live > 0) return;
     this.#drained();
   }
+}
+
+/** gRPC needs trailers, which only HTTP/2 has for sure. */
+function isGrpc({ headers }: Request): boolean {
+  return headers["content-type"]?.startsWith("application/grpc") === true;
 }
 
 function openPool(origin: string, options: Pool.Options): Pool {

@@ -1,21 +1,23 @@
 import type { Socket } from "node:net";
 
+/** What the first bytes of a connection are the beginning of. */
+export type Spoken = "http1" | "http2" | "tls";
+
 /** RFC 9113 §3.4: the connection preface of HTTP/2 with prior knowledge starts like no HTTP/1 method. */
 const PREFACE = Buffer.from("PRI ");
 
-export interface Sniffed {
-  http1(socket: Socket): void;
-  http2(socket: Socket): void;
-  /** Nothing was said in time, or the socket closed before it said anything. */
-  nothing(socket: Socket): void;
-}
+/** RFC 8446 §5.1: the record type of a handshake, which no HTTP method begins with. */
+const HANDSHAKE = 0x16;
 
-/** Reads the first bytes of a connection under a timer, puts them back, and hands the socket to whom it concerns. */
-export function sniff(socket: Socket, firstByteMs: number, to: Sniffed): void {
+/**
+ * Reads the first bytes of a connection under a timer, puts them back, and says what they are; undefined when nothing was
+ * said in time or the socket closed before. A socket that stays silent is destroyed.
+ */
+export function sniff(socket: Socket, firstByteMs: number, heard: (spoken: Spoken | undefined) => void): void {
   const timer = setTimeout(() => {
     leave();
     socket.destroy();
-    to.nothing(socket);
+    heard(undefined);
   }, firstByteMs);
 
   function leave(): void {
@@ -27,23 +29,30 @@ export function sniff(socket: Socket, firstByteMs: number, to: Sniffed): void {
 
   function gone(): void {
     leave();
-    to.nothing(socket);
+    heard(undefined);
   }
 
   function look(): void {
     const first: Buffer | null = socket.read();
     if (first === null) return;
     socket.unshift(first);
-    // Fewer bytes than the preface, and all of them fit: the next ones decide.
-    if (first.length < PREFACE.length && first.equals(PREFACE.subarray(0, first.length))) return;
+    const spoken = spokenBy(first);
+    if (spoken === undefined) return;
     leave();
-    if (first.length >= PREFACE.length && first.subarray(0, PREFACE.length).equals(PREFACE)) to.http2(socket);
-    else to.http1(socket);
+    heard(spoken);
   }
 
   socket.on("readable", look);
   socket.on("close", gone);
   socket.on("error", ignore);
+}
+
+/** Undefined while there are fewer bytes than the preface and all of them fit: the next ones decide. */
+function spokenBy(first: Buffer): Spoken | undefined {
+  if (first[0] === HANDSHAKE) return "tls";
+  const compared = Math.min(first.length, PREFACE.length);
+  if (!first.subarray(0, compared).equals(PREFACE.subarray(0, compared))) return "http1";
+  return compared === PREFACE.length ? "http2" : undefined;
 }
 
 /** A socket that breaks before it said anything is nobody's error. */

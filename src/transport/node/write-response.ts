@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Chunk, Response } from "../exchange.js";
 
 /** RFC 9110 §6.4.1: these never have content, so they say no length. */
-function hasNoContent(status: number): boolean {
+export function hasNoContent(status: number): boolean {
   return status === 204 || status === 304;
 }
 

@@ -1,0 +1,79 @@
+import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
+import { connect, isIP, type LookupFunction, type Socket } from "node:net";
+import { connect as connectTls, type SecureContextOptions, TLSSocket } from "node:tls";
+import { AgentError, type Maybe } from "../../envelope/index.js";
+import { connectionProblem, noConnection } from "./connection-problem.js";
+
+export interface DialOptions {
+  /** Scheme and authority. */
+  readonly origin: string;
+  /** Host and port, for people. */
+  readonly host: string;
+  readonly connectTimeoutMs: number;
+  readonly headerBytes: number;
+  readonly lookup: Maybe<LookupFunction>;
+  readonly tls: Maybe<SecureContextOptions & { readonly rejectUnauthorized?: boolean }>;
+}
+
+/** How much of an answer a peer may send ahead of its reader. */
+const STREAM_WINDOW_BYTES = 256 * 1024;
+const CONNECTION_WINDOW_BYTES = 1024 * 1024;
+
+/**
+ * An HTTP/2 connection whose peer has said its settings. Nothing is asked before: until then it may speak another
+ * language, or refuse our certificate, and how many requests it takes at once is not known.
+ */
+export function dialHttp2(options: DialOptions): Promise<ClientHttp2Session> {
+  return new Promise((resolve, reject) => {
+    const socket = openSocket(options);
+    let session: ClientHttp2Session | undefined;
+    const fail = (error: Error): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      session?.destroy();
+      const secure = socket instanceof TLSSocket;
+      reject(connectionProblem(error, { host: options.host, secure, progress: "waiting" }));
+    };
+    const cut = (): void => fail(noConnection("ECONNRESET"));
+    const timer = setTimeout(() => fail(noConnection("ETIMEDOUT")), options.connectTimeoutMs);
+    socket.on("error", fail).on("close", cut);
+    socket.once(socket instanceof TLSSocket ? "secureConnect" : "connect", () => {
+      if (socket instanceof TLSSocket && socket.alpnProtocol !== "h2") {
+        fail(new AgentError("bad_peer", `${options.host} does not offer HTTP/2, which gRPC needs`, { sent: "no" }));
+        return;
+      }
+      const opened = openSession(socket, options);
+      session = opened;
+      opened.on("error", fail);
+      opened.once("remoteSettings", () => {
+        clearTimeout(timer);
+        socket.off("error", fail).off("close", cut);
+        opened.off("error", fail).on("error", ignore);
+        resolve(opened);
+      });
+    });
+  });
+}
+
+function openSocket({ origin, lookup, tls }: DialOptions): Socket {
+  const { protocol, hostname, port } = new URL(origin);
+  const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+  const secure = protocol === "https:";
+  const where = { host, port: port === "" ? (secure ? 443 : 80) : Number(port), noDelay: true };
+  const to = lookup === undefined ? where : { ...where, lookup };
+  if (!secure) return connect(to);
+  return connectTls({ ...tls, ...to, ALPNProtocols: ["h2"], ...(isIP(host) === 0 ? { servername: host } : undefined) });
+}
+
+function openSession(socket: Socket, { origin, headerBytes }: DialOptions): ClientHttp2Session {
+  const session = connectHttp2(origin, {
+    createConnection: () => socket,
+    settings: { enablePush: false, maxHeaderListSize: headerBytes, initialWindowSize: STREAM_WINDOW_BYTES },
+    maxReservedRemoteStreams: 0,
+  });
+  session.once("connect", () => session.setLocalWindowSize(CONNECTION_WINDOW_BYTES));
+  return session;
+}
+
+/** Later troubles of a session are seen by its streams. */
+function ignore(): void {}

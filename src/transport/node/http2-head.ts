@@ -1,0 +1,56 @@
+import type { IncomingHttpHeaders as Http1Headers } from "node:http";
+import type { IncomingHttpHeaders } from "node:http2";
+import type { Socket } from "node:net";
+import { AgentError } from "../../envelope/index.js";
+import type { Response } from "../exchange.js";
+import { errorResponse } from "../response.js";
+import { ordinaryFields } from "./http2-fields.js";
+import { type Address, addressOf, type RequestHead } from "./incoming.js";
+
+/** The head of an HTTP/2 request, in the form that HTTP/1.1 has: the authority is the host, and there are no pseudo headers. */
+export class Http2Head implements RequestHead {
+  readonly method: string;
+  readonly headers: Http1Headers;
+  readonly socket: Socket;
+  readonly #raw: readonly string[];
+
+  constructor(fields: IncomingHttpHeaders, raw: readonly string[], socket: Socket) {
+    this.method = fields[":method"] ?? "GET"; // the library refuses requests that lack it
+    this.headers = ordinaryFields(fields);
+    this.headers.host ??= fields[":authority"];
+    this.socket = socket;
+    this.#raw = raw;
+  }
+
+  /** Pseudo headers come first (RFC 9113 §8.3), so what follows them are the ordinary ones. */
+  get rawHeaders(): readonly string[] {
+    const raw = this.#raw;
+    let first = 0;
+    while (raw[first]?.charCodeAt(0) === 0x3a) first += 2;
+    return raw.slice(first);
+  }
+}
+
+/** Where an HTTP/2 request is addressed; its URL is always absolute. */
+export function http2Address(fields: IncomingHttpHeaders, head: Http2Head): Address {
+  const target = fields[":path"] ?? "/";
+  const { path, query } = addressOf(target);
+  return { url: `${fields[":scheme"]}://${head.headers.host ?? ""}${target}`, path, query };
+}
+
+/** What the library lets through although nobody here can answer it. */
+export function refuseHead(fields: IncomingHttpHeaders): Response | undefined {
+  if (fields[":method"] === "CONNECT") {
+    return errorResponse(405, new AgentError("unsupported", "this is not a proxy: CONNECT is not answered"));
+  }
+  const scheme = fields[":scheme"];
+  if (scheme !== "http" && scheme !== "https") {
+    return errorResponse(400, new AgentError("invalid_message", ":scheme must be http or https"));
+  }
+  const authority = fields[":authority"];
+  // RFC 9113 §8.3.1: two names for one server are how a request slips past a check of one of them.
+  if (authority !== undefined && fields.host !== undefined && fields.host !== authority) {
+    return errorResponse(400, new AgentError("invalid_message", ":authority and host name different servers"));
+  }
+  return undefined;
+}

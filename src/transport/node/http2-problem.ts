@@ -1,0 +1,39 @@
+import { constants } from "node:http2";
+import { AgentError } from "../../envelope/index.js";
+import type { Progress } from "./connection-problem.js";
+
+/** RFC 9113 §7. */
+const NAMES = [
+  "NO_ERROR",
+  "PROTOCOL_ERROR",
+  "INTERNAL_ERROR",
+  "FLOW_CONTROL_ERROR",
+  "SETTINGS_TIMEOUT",
+  "STREAM_CLOSED",
+  "FRAME_SIZE_ERROR",
+  "REFUSED_STREAM",
+  "CANCEL",
+  "COMPRESSION_ERROR",
+  "CONNECT_ERROR",
+  "ENHANCE_YOUR_CALM",
+  "INADEQUATE_SECURITY",
+  "HTTP_1_1_REQUIRED",
+] as const;
+
+/** Why a stream ended before its answer did. `untouched` is true when the peer said that it never looked at the request. */
+export function http2Problem(
+  code: number,
+  host: string,
+  at: { readonly progress: Progress; readonly untouched: boolean; readonly cause: unknown },
+): AgentError {
+  const name = NAMES[code] ?? String(code);
+  if (at.untouched || code === constants.NGHTTP2_REFUSED_STREAM) {
+    return new AgentError("unavailable", `${host} did not take the request (${name})`, { sent: "no", cause: at.cause });
+  }
+  const facts = { sent: "maybe", cause: at.cause } as const;
+  if (code === constants.NGHTTP2_ENHANCE_YOUR_CALM) return new AgentError("overloaded", `${host} asks for less (${name})`, facts);
+  if (code === constants.NGHTTP2_HTTP_1_1_REQUIRED) return new AgentError("bad_peer", `${host} wants HTTP/1.1 (${name})`, facts);
+  return at.progress === "answered"
+    ? new AgentError("interrupted", `${host} cut its answer short (${name})`, facts)
+    : new AgentError("unavailable", `${host} ended the request before it answered (${name})`, facts);
+}
