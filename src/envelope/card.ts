@@ -8,6 +8,8 @@ export interface Skill {
   readonly examples?: Maybe<readonly string[]>;
   readonly inputModes?: Maybe<readonly string[]>;
   readonly outputModes?: Maybe<readonly string[]>;
+  /** What this skill demands beside what the card demands: alternatives, by the names of the card's schemes. */
+  readonly security?: Maybe<Security["anyOf"]>;
 }
 
 export interface Extension {
@@ -29,8 +31,12 @@ export interface Interface {
 export interface Capabilities {
   readonly streaming: boolean;
   readonly push: boolean;
+  /** Push configurations say how far their webhook was told. */
+  readonly pushDelivery?: Maybe<boolean>;
   readonly extended: boolean;
   readonly idempotentSend: boolean;
+  /** How long a key is remembered. */
+  readonly idempotencyWindowMs?: Maybe<number>;
   readonly resume: boolean;
   readonly extensions: readonly Extension[];
 }

@@ -35,6 +35,7 @@ export {
   isInterrupted,
   isTerminal,
   type PushConfig,
+  type PushDelivery,
   type State,
   type Status,
   type Task,

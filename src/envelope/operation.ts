@@ -15,6 +15,8 @@ export type Operation =
       readonly historyLength?: Maybe<number>;
       readonly outputModes?: Maybe<readonly string[]>;
       readonly push?: Maybe<PushConfig>;
+      /** Not a new message: a stream that was lost is taken up behind this place. */
+      readonly after?: Maybe<Cursor>;
       /** The request's own metadata, beside the message's. */
       readonly metadata?: Maybe<Metadata>;
     }
@@ -32,7 +34,13 @@ export type Operation =
       readonly historyLength?: Maybe<number>;
       readonly artifacts?: Maybe<boolean>;
     }
-  | { readonly kind: "task.cancel"; readonly taskId: string; readonly metadata?: Maybe<Metadata> }
+  | {
+      readonly kind: "task.cancel";
+      readonly taskId: string;
+      readonly metadata?: Maybe<Metadata>;
+      /** A task that is canceled already is refused like any other that has ended. Default: it is given as it is. */
+      readonly onlyOnce?: Maybe<boolean>;
+    }
   /** `follow: false` reads the log and ends; `after` is exclusive. */
   | { readonly kind: "task.subscribe"; readonly taskId: string; readonly after?: Maybe<Cursor>; readonly follow: boolean }
   | { readonly kind: "push.set"; readonly config: PushConfig }

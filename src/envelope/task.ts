@@ -50,10 +50,28 @@ export function isInterrupted(state: State): boolean {
   return state === "input-required" || state === "auth-required";
 }
 
+/** Where a caller wants to be told of what happens to a task. */
 export interface PushConfig {
   readonly taskId: string;
   readonly id: string;
   readonly url: string;
   readonly token?: Maybe<string>;
   readonly authentication?: Maybe<{ readonly scheme: string; readonly credentials?: Maybe<string> }>;
+  /** The wire it was asked for by: its version decides the form of what is sent. */
+  readonly via?: Maybe<{ readonly protocol: string; readonly version: string }>;
+  /** How far it was told. Known to the one who tells; nobody sets it. */
+  readonly delivery?: Maybe<PushDelivery>;
+}
+
+/** `waiting`: nothing is due. `retrying`: the last try failed and another follows. `gave_up`: nothing more is sent. */
+export interface PushDelivery {
+  readonly state: "waiting" | "pending" | "retrying" | "gave_up";
+  /** The last journal entry that was accepted. */
+  readonly seq: number;
+  /** Tries of the next entry that failed. */
+  readonly failures: number;
+  /** Milliseconds since the epoch: when the next try is due. */
+  readonly nextAt?: Maybe<number>;
+  /** What went wrong last, without secrets. */
+  readonly problem?: Maybe<string>;
 }

@@ -63,8 +63,8 @@ describe("a message that names its task", () => {
     for (const options of [foreign, unknown])
       errors.push(await at.send("y", options).catch((thrown) => [thrown.code, thrown.message]));
     expect(errors).toEqual([
-      ["task_not_found", "no such task"],
-      ["task_not_found", "no such task"],
+      ["task_not_found", "task not found"],
+      ["task_not_found", "task not found"],
     ]);
   });
 

@@ -21,7 +21,7 @@ export async function followUp(place: Workplace, operation: OperationOf<"send">,
     const facts = await place.store.facts(taskId, owner);
     if (facts === undefined) throw taskNotFound(taskId);
     checkSession(envelope, facts);
-    if (push !== undefined && look === 0) await storePush(place, owner, push, taskId);
+    if (push !== undefined && look === 0) await storePush(place, call, push, taskId);
     const heard = await place.store.hear(taskId, owner, envelope);
     if (heard === "heard" || heard === "repeated") return new Existing(taskId, owner);
     if (heard !== "interrupted") throw notHeard(heard, taskId);
@@ -46,7 +46,7 @@ async function resume(place: Workplace, operation: OperationOf<"send">, call: Ca
       const { task, epoch, seq } = resumed;
       const turn = openTurn(place, { caller, owner }, message, resumed);
       run = new Run(place, { task, owner, caller, agentName: facts.agent, agent, epoch, seq, message }, turn);
-      await place.notify(taskId, owner, [{ kind: "status", taskId, contextId: task.contextId, status: task.status }]);
+      place.push?.nudge();
       run.begin();
       return run;
     }

@@ -12,12 +12,14 @@ export {
 } from "./agent-function.js";
 export { DEFAULT_TASK_LIMITS, type TaskLimits } from "./limits.js";
 export { byStatusTime, type PageEnd, pageEndOf, pageTokenOf } from "./page-token.js";
+export type { PushPort, Sent, Telling } from "./push-port.js";
 export { createRuntime, type Runtime, type RuntimeOptions, type RuntimeStats } from "./runtime.js";
 export type {
   Appended,
   Batch,
   CancelRequested,
   Created,
+  DuePush,
   Entry,
   Facts,
   Heard,
@@ -30,8 +32,11 @@ export type {
   Snapshot,
   Store,
   TakenOver,
+  Told,
   Turned,
 } from "./store.js";
 export { createMemoryStore, type MemoryStoreOptions, type MemoryStoreSize } from "./stores/memory.js";
+export { openRedisStore, type RedisStoreOptions } from "./stores/redis.js";
+export { openSqliteStore, type SqliteStoreOptions } from "./stores/sqlite.js";
 export { platformTimers, type Timers } from "./timers.js";
-export type { FetchPart, Ids, PushPort, ServedAgent } from "./workplace.js";
+export type { FetchPart, Ids, ServedAgent } from "./workplace.js";

@@ -144,10 +144,14 @@ export class JournalReader implements AsyncIterableIterator<Event>, Endable {
     else if (!this.#rung && !this.#over) await this.#wait();
   }
 
-  #wait(): Promise<void> {
-    return new Promise((resolve) => {
+  async #wait(): Promise<void> {
+    // Hints between processes can be lost; in one process they cannot.
+    const { store, timers, limits } = this.#place;
+    const off = store.listen === undefined ? undefined : timers.after(limits.lookAgainMs, () => this.#ring());
+    await new Promise<void>((resolve) => {
       this.#wakeUp = resolve;
     });
+    off?.();
   }
 
   #ring(): void {

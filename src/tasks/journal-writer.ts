@@ -1,4 +1,4 @@
-import type { Json, Maybe, TaskEvent } from "../envelope/index.js";
+import { AgentError, type Json, type Maybe, type TaskEvent } from "../envelope/index.js";
 import type { Appended, Refusal } from "./store.js";
 import type { Workplace } from "./workplace.js";
 
@@ -16,6 +16,8 @@ export interface WriterStart {
 }
 
 const NOTHING_TO_WRITE: Written = Object.freeze({ ok: true, cancelRequested: false });
+/** Between two tries of a store that is away. */
+const TRY_AGAIN_MS = 200;
 
 /** The one writer of a task's journal: entries in order, one append at a time, those of one tick together. */
 export class JournalWriter {
@@ -91,17 +93,33 @@ export class JournalWriter {
     return written;
   }
 
-  /** Never rejects: a store that fails is a write that was refused. */
+  /**
+   * Never rejects: a store that fails is a write that was refused. One that is away is asked again while our lease may still
+   * hold; it knows by epoch and sequence whether the first try was written after all.
+   */
   async #tryAppend(events: readonly TaskEvent[], state: Maybe<Json>, unlessHeard: boolean): Promise<Written> {
-    try {
-      const batch = { epoch: this.epoch, after: this.#seq, events, state, unlessHeard };
-      const appended: Appended = await this.#place.store.append(this.taskId, batch);
-      if (!appended.ok) return appended;
-      this.#seq += events.length;
-      if (this.#place.push !== undefined) await this.#place.notify(this.taskId, this.owner, events);
-      return appended;
-    } catch {
-      return { ok: false, because: "store" };
+    const { store, ids, limits } = this.#place;
+    const batch = { epoch: this.epoch, after: this.#seq, events, state, unlessHeard };
+    const giveUpAt = ids.now() + limits.storeAwayMs;
+    for (;;) {
+      try {
+        const appended: Appended = await store.append(this.taskId, batch);
+        if (!appended.ok) return appended;
+        this.#seq += events.length;
+        if (appended.toTell) this.#place.push?.nudge();
+        return appended;
+      } catch (thrown) {
+        if (!isAway(thrown) || ids.now() >= giveUpAt) return { ok: false, because: "store" };
+        await this.#pause();
+      }
     }
   }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => void this.#place.timers.after(TRY_AGAIN_MS, resolve));
+  }
+}
+
+function isAway(thrown: unknown): boolean {
+  return thrown instanceof AgentError && thrown.code === "unavailable";
 }

@@ -28,6 +28,15 @@ export interface TaskLimits {
   readonly idempotencyKeys: number;
   readonly idempotencyKeysPerOwner: number;
   readonly pushConfigsPerTask: number;
+  /** Webhooks one process tells at once. */
+  readonly pushesAtOnce: number;
+  /** Tries of one entry before its webhook is given up. */
+  readonly pushTries: number;
+  /** Before the second try; doubled each time, up to `pushRetryMaxMs`. */
+  readonly pushRetryMs: number;
+  readonly pushRetryMaxMs: number;
+  /** How long one webhook may take to answer. */
+  readonly pushTimeoutMs: number;
   readonly pageSize: number;
   readonly defaultPageSize: number;
   readonly cursorBytes: number;
@@ -35,6 +44,10 @@ export interface TaskLimits {
   readonly renewEveryMs: number;
   /** Lost tasks one sweep takes over. */
   readonly takeOversPerSweep: number;
+  /** A reader of a shared store looks again after this time, whether a hint came or not. */
+  readonly lookAgainMs: number;
+  /** How long a run waits for a store that is away before it gives up its place. */
+  readonly storeAwayMs: number;
   /** How long a cancel waits for a holder elsewhere. */
   readonly cancelGraceMs: number;
 }
@@ -63,12 +76,19 @@ export const DEFAULT_TASK_LIMITS: TaskLimits = Object.freeze({
   idempotencyKeys: 1_000_000,
   idempotencyKeysPerOwner: 100_000,
   pushConfigsPerTask: 8,
+  pushesAtOnce: 32,
+  pushTries: 8,
+  pushRetryMs: 1_000,
+  pushRetryMaxMs: 60_000,
+  pushTimeoutMs: 15_000,
   pageSize: 100,
   defaultPageSize: 50,
   cursorBytes: 256,
   leaseMs: 10_000,
   renewEveryMs: 3_000,
   takeOversPerSweep: 100,
+  lookAgainMs: 2_000,
+  storeAwayMs: 8_000,
   cancelGraceMs: 5_000,
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type PushConfig, startCall } from "../envelope/index.js";
-import { brief, codeOf, principal, TestRuntime, taskOf } from "./testing.js";
+import { AgentError, type PushConfig, startCall } from "../envelope/index.js";
+import type { PushPort } from "./push-port.js";
+import { brief, codeOf, principal, settle, TestRuntime, taskOf } from "./testing.js";
 
 const SECRET: Omit<PushConfig, "taskId" | "id"> = {
   url: "https://hooks.example/1",
@@ -9,10 +10,16 @@ const SECRET: Omit<PushConfig, "taskId" | "id"> = {
 };
 const SHOWN = { url: "https://hooks.example/1", authentication: { scheme: "Bearer" } };
 
+const WAITING = { state: "waiting", seq: 3, failures: 0 };
+
+/** A port that accepts everything and says what it was told. */
 function recording() {
   const told: string[] = [];
-  const push = {
-    deliver: (config: PushConfig, event: Parameters<typeof brief>[0]) => void told.push(`${config.id} ${brief(event)}`),
+  const push: PushPort = {
+    async send({ config, event }) {
+      told.push(`${config.id} ${brief(event)}`);
+      return { accepted: true };
+    },
   };
   return { told, push };
 }
@@ -38,8 +45,9 @@ describe("push operations", () => {
     const got = await at.one({ kind: "push.get", taskId, id: "p" });
     const listed = await at.one({ kind: "push.list", taskId });
     expect(set).toEqual({ kind: "push", config: { taskId, id: "p", ...SHOWN } });
-    expect(got).toEqual(set);
-    expect(listed).toEqual({ kind: "pushes", configs: [{ taskId, id: "p", ...SHOWN }], nextPageToken: "" });
+    const shown = { taskId, id: "p", ...SHOWN, delivery: WAITING };
+    expect(got).toEqual({ kind: "push", config: shown });
+    expect(listed).toEqual({ kind: "pushes", configs: [shown], nextPageToken: "" });
     expect(await at.store.pushes(taskId, "self:self")).toMatchObject([
       { token: "t0ken", authentication: { credentials: "s3cret" } },
     ]);
@@ -81,23 +89,61 @@ describe("push operations", () => {
     expect(await codeOf(at.one({ kind: "push.set", config: { taskId, id: "q", url: "https://x.example" } }))).toBe("too_large");
     expect(await codeOf(at.one({ kind: "push.list", taskId, pageToken: "x" }))).toBe("invalid_message");
   });
+
+  test("refuse what could never be told, name the member, and repeat no secret", async () => {
+    const allows = async (): Promise<void> => {
+      throw new AgentError("invalid_message", "url: no", { field: "url" });
+    };
+    const at = new TestRuntime({ echo: () => "x" }, recording());
+    const strict = new TestRuntime({ echo: () => "x" }, { push: { ...recording().push, allows } });
+    const { id: taskId } = await at.task("x");
+    const fieldOf = async (config: Partial<PushConfig>, where = at): Promise<unknown> => {
+      const set = where.one({ kind: "push.set", config: { taskId, id: "p", url: "https://x.example", ...config } });
+      const error = await set.catch((thrown: unknown) => thrown);
+      expect(String(error)).not.toContain("s3cret");
+      return error instanceof AgentError ? error.facts.field : "accepted";
+    };
+    expect(await fieldOf({ url: "ftp://x.example" })).toBe("url");
+    expect(await fieldOf({ url: "/relative" })).toBe("url");
+    expect(await fieldOf({ url: "https://me:s3cret@x.example" })).toBe("url");
+    expect(await fieldOf({ url: `https://x.example/${"a".repeat(2_048)}` })).toBe("url");
+    expect(await fieldOf({ id: "i".repeat(257) })).toBe("id");
+    expect(await fieldOf({ token: "s3cret\r\nX-Evil: 1" })).toBe("token");
+    expect(await fieldOf({ authentication: { scheme: "Bearer s3cret" } })).toBe("authentication.scheme");
+    expect(await fieldOf({ authentication: { scheme: "Bearer", credentials: "s3cret\u0000" } })).toBe(
+      "authentication.credentials",
+    );
+    expect(await fieldOf({})).toBe("accepted");
+    expect(await fieldOf({}, strict)).toBe("url");
+    expect(await codeOf(strict.send("x", { push: { taskId: "", id: "p", url: "https://x.example" } }))).toBe("invalid_message");
+    expect(strict.runtime.stats().runningTasks).toBe(0);
+  });
+
+  test("remember the wire they were asked for by, and take no state of delivery from the caller", async () => {
+    const at = new TestRuntime({ echo: () => "x" }, recording());
+    const { id: taskId } = await at.task("x");
+    const delivery = { state: "gave_up", seq: 99, failures: 99 } as const;
+    const via = { protocol: "toy", version: "7", binding: "wire" };
+    const owner = startCall().caller;
+    const config = { taskId, id: "p", url: "https://x.example", delivery };
+    await at.one({ kind: "push.set", config }, startCall({ via, caller: owner }));
+    const [kept] = (await at.store.pushes(taskId, "self:self")) ?? [];
+    expect(kept).toMatchObject({ via: { protocol: "toy", version: "7" }, delivery: { state: "waiting", failures: 0 } });
+  });
 });
 
 describe("push delivery", () => {
-  test("a send with a configuration makes a task and tells every entry in order, all turns", async () => {
+  test("a send with a configuration makes a task and tells every entry in order, from the task itself on, all turns", async () => {
     const { told, push } = recording();
     const at = new TestRuntime({ ask: (_message, task) => (task.turn === 1 ? task.ask("?") : "done") }, { push });
     const task = taskOf(await at.send("x", { push: { taskId: "", id: "p", url: "https://x.example" } }));
-    expect(told).toEqual(["p status input-required"]);
+    await settle();
+    expect(told.splice(0)).toEqual(["p task submitted", "p status input-required"]);
     await at.send("y", { context: { taskId: task.id }, push: { taskId: "", id: "q", url: "https://y.example" } });
-    expect(told.slice(1)).toEqual([
-      "p status working",
-      "q status working",
-      "p artifact result",
-      "q artifact result",
-      "p status completed",
-      "q status completed",
-    ]);
+    await settle();
+    const later = ["status working", "artifact result", "status completed"];
+    expect(told.filter((one) => one.startsWith("p"))).toEqual(later.map((one) => `p ${one}`));
+    expect(told.filter((one) => one.startsWith("q"))).toEqual(later.map((one) => `q ${one}`));
   });
 
   test("tells of a cancel that nobody ran", async () => {
@@ -105,6 +151,7 @@ describe("push delivery", () => {
     const at = new TestRuntime({ ask: (_message, task) => task.ask("?") }, { push });
     const { id } = taskOf(await at.send("x", { push: { taskId: "", id: "p", url: "https://x.example" } }));
     await at.one({ kind: "task.cancel", taskId: id });
-    expect(told).toEqual(["p status input-required", "p status canceled"]);
+    await settle();
+    expect(told).toEqual(["p task submitted", "p status input-required", "p status canceled"]);
   });
 });

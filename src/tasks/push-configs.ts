@@ -1,22 +1,37 @@
 import { AgentError, type Call, type EventOf, type OperationOf, type PushConfig } from "../envelope/index.js";
+import { checkPush } from "./push-checks.js";
+import type { Teller } from "./push-delivery.js";
 import { taskNotFound } from "./refusals.js";
 import type { Workplace } from "./workplace.js";
 
-/** Keeps where the caller of a send wants to be told. */
-export async function storePush(place: Workplace, owner: string, config: PushConfig, taskId: string): Promise<PushConfig> {
-  requirePush(place);
-  const stored = { ...config, taskId, id: config.id === "" ? place.ids.newId() : config.id };
-  const outcome = await place.store.setPush(owner, stored);
+/** The configuration as it is kept: with an id, and with the wire that asked for it. Throws for one that would never be told. */
+export async function checkedPush(place: Workplace, call: Call, config: PushConfig, taskId: string): Promise<PushConfig> {
+  const teller = requirePush(place);
+  checkPush(config);
+  const { url, token, authentication } = config;
+  const { protocol, version } = call.via;
+  const id = config.id === "" ? place.ids.newId() : config.id;
+  const checked = { taskId, id, url, token, authentication, via: { protocol, version } };
+  await teller.allows(checked);
+  return checked;
+}
+
+/** Keeps where a caller wants to be told. */
+export async function storePush(place: Workplace, call: Call, config: PushConfig, taskId: string): Promise<PushConfig> {
+  const stored = await checkedPush(place, call, config, taskId);
+  const outcome = await place.store.setPush(call.caller.owner, stored);
   if (outcome === "missing") throw taskNotFound(taskId);
   if (outcome === "full") {
     throw new AgentError("too_large", `a task has at most ${place.limits.pushConfigsPerTask} push configurations`);
   }
+  // One that was given up and is set anew has something to be told at once.
+  place.push?.nudge();
   return stored;
 }
 
 /** Keeps one configuration; the same id replaces. */
 export async function setPush(place: Workplace, { config }: OperationOf<"push.set">, call: Call): Promise<EventOf<"push.set">> {
-  const stored = await storePush(place, call.caller.owner, config, config.taskId);
+  const stored = await storePush(place, call, config, config.taskId);
   return { kind: "push", config: withoutSecrets(stored) };
 }
 
@@ -50,8 +65,9 @@ export async function deletePush(
 }
 
 /** Without a port nothing about push is offered. */
-export function requirePush(place: Workplace): void {
-  if (place.push === undefined) throw new AgentError("push_unsupported", "this agent sends no push notifications");
+export function requirePush({ push }: Workplace): Teller {
+  if (push === undefined) throw new AgentError("push_unsupported", "this agent sends no push notifications");
+  return push;
 }
 
 async function configsOf(place: Workplace, taskId: string, call: Call): Promise<readonly PushConfig[]> {
@@ -62,6 +78,6 @@ async function configsOf(place: Workplace, taskId: string, call: Call): Promise<
 }
 
 /** Secrets go in and never come out. */
-function withoutSecrets({ taskId, id, url, authentication }: PushConfig): PushConfig {
-  return { taskId, id, url, authentication: authentication && { scheme: authentication.scheme } };
+function withoutSecrets({ taskId, id, url, authentication, delivery }: PushConfig): PushConfig {
+  return { taskId, id, url, authentication: authentication && { scheme: authentication.scheme }, delivery };
 }

@@ -2,7 +2,7 @@ import { AgentError, type Maybe } from "../envelope/index.js";
 
 /** A missing task and somebody else's: one answer for both. */
 export function taskNotFound(taskId: string): AgentError {
-  return new AgentError("task_not_found", "no such task", { detail: { taskId } });
+  return new AgentError("task_not_found", "task not found", { detail: { taskId } });
 }
 
 /** A2A 1.0 §3.2.4: how much history the caller wants is absent, zero or a positive number. */

@@ -1,13 +1,14 @@
 import { AgentError, type Call, type Handler, type Maybe, type Operation, type Reply } from "../envelope/index.js";
 import { type TaskLimits, taskLimits } from "./limits.js";
 import { deletePush, getPush, listPush, setPush } from "./push-configs.js";
+import type { PushPort } from "./push-port.js";
 import { rethrowOurs } from "./refusals.js";
 import { send } from "./send.js";
 import type { Store } from "./store.js";
-import { sweep } from "./sweep.js";
+import { heedCancel, sweep } from "./sweep.js";
 import { cancelTask, getTask, listTasks, subscribe } from "./task-operations.js";
 import { platformTimers, type Timers } from "./timers.js";
-import { type FetchPart, type Ids, type PushPort, type ServedAgent, Workplace } from "./workplace.js";
+import { type FetchPart, type Ids, type ServedAgent, Workplace } from "./workplace.js";
 
 /** What a runtime is made of. */
 export interface RuntimeOptions {
@@ -21,6 +22,8 @@ export interface RuntimeOptions {
   /** Without it agents cannot follow links in messages. */
   readonly fetchPart?: Maybe<FetchPart>;
   readonly timers?: Maybe<Timers>;
+  /** From 0 to 1; spreads retries. Default: the platform's. */
+  readonly random?: Maybe<() => number>;
 }
 
 /** How much is under way. */
@@ -42,14 +45,18 @@ export interface Runtime {
 
 /** Puts agents to work over a store. */
 export function createRuntime(options: RuntimeOptions): Runtime {
-  const { agents, store, ids, push, fetchPart, timers = platformTimers } = options;
-  const place = new Workplace({ agents, store, ids, push, fetchPart, timers, limits: taskLimits(options.limits) });
+  const { agents, store, ids, push, fetchPart, timers = platformTimers, random = Math.random } = options;
+  const place = new Workplace({ agents, store, ids, push, fetchPart, timers, random, limits: taskLimits(options.limits) });
   const stopSweeping = sweepEvery(place);
+  const stopListening = store.listen?.(place.holder, (taskId) => void heedCancel(place, taskId).catch(() => undefined));
   let closed: Promise<void> | undefined;
   return {
     handler: (operation, call) => handle(place, operation, call),
     close: (drainMs) => {
-      closed ??= closeDown(place, drainMs).finally(stopSweeping);
+      closed ??= closeDown(place, drainMs).finally(() => {
+        stopSweeping();
+        stopListening?.();
+      });
       return closed;
     },
     stats: () => ({
@@ -107,16 +114,20 @@ function sweepEvery(place: Workplace): () => void {
 
 async function closeDown(place: Workplace, drainMs: number): Promise<void> {
   place.closing = true;
+  const drainUntil = place.ids.now() + drainMs;
   if (drainMs > 0) await idleWithin(place, drainMs);
   const reason = new AgentError("unavailable", "the agent is shutting down");
   for (const reply of [...place.replies]) reply.end(reason);
   const stops = [...place.runs.values()].map(async (run) => {
-    // Whoever takes it over starts it again.
-    if (run.restartable) run.abandon(reason);
-    else await run.stop("failed", reason);
+    if (!run.restartable) return run.stop("failed", reason);
+    // Whoever takes it over starts it again, and need not wait for the lease to run out.
+    run.abandon(reason);
+    await place.store.renew([run], 0);
   });
-  await Promise.all(stops);
+  // A store that is away learns nothing of it; then the leases run out, which is what they are for.
+  await Promise.allSettled(stops);
   for (const reader of [...place.readers]) reader.end(reason);
+  await place.push?.close(Math.max(0, drainUntil - place.ids.now()));
 }
 
 /** Waits until nobody is at work, but not longer than `ms`. */

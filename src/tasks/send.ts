@@ -1,6 +1,7 @@
 import {
   AgentError,
   type Call,
+  type Cursor,
   type Event,
   isInterrupted,
   isTerminal,
@@ -11,13 +12,14 @@ import {
   type Task,
 } from "../envelope/index.js";
 import { BareReply, firstTurn } from "./bare-reply.js";
-import { cursorOf } from "./cursor.js";
+import { cursorOf, placeOf } from "./cursor.js";
 import { EventStream } from "./event-stream.js";
 import { followUp } from "./follow-up.js";
 import { endsSendStream, JournalReader } from "./journal-reader.js";
 import { requirePush } from "./push-configs.js";
 import { asOurs, checkHistoryLength, rethrowOurs, taskNotFound } from "./refusals.js";
 import { Run } from "./run.js";
+import { snapshotBehind } from "./snapshot-behind.js";
 import { type Asking, Existing, type NamedAgent, startTask } from "./start-task.js";
 import type { Snapshot } from "./store.js";
 import { ttlOf } from "./turn.js";
@@ -114,6 +116,7 @@ function agentNamed(place: Workplace, wanted: string): NamedAgent {
 
 /** The events of a send as they are journaled, from the task itself on; or the one bare message. */
 async function openStream(place: Workplace, operation: Send, call: Call): Promise<JournalReader | Event> {
+  if (operation.after !== undefined) return takeUp(place, operation.after, call);
   const opened = await open(place, operation, call);
   if (!(opened instanceof Run || opened instanceof Existing)) return opened;
   const { taskId, owner } = opened;
@@ -121,6 +124,15 @@ async function openStream(place: Workplace, operation: Send, call: Call): Promis
   const first = taskEvent(place, from, operation.historyLength);
   if (endsSendStream(from.task.status.state)) return first;
   return new JournalReader(place, { taskId, owner, after: from.seq, first, endsAt: endsSendStream, follow: true }, call);
+}
+
+/** The rest of a stream that a send has opened before: the task as its reader left it, then all it has missed. */
+async function takeUp(place: Workplace, after: Cursor, call: Call): Promise<JournalReader> {
+  const { taskId } = placeOf(after, place.limits.cursorBytes);
+  const then = await snapshotBehind(place, taskId, after, call);
+  const first = taskEvent(place, then, undefined);
+  const { owner } = call.caller;
+  return new JournalReader(place, { taskId, owner, after: then.seq, first, endsAt: endsSendStream, follow: true }, call);
 }
 
 function isSettled(state: State): boolean {

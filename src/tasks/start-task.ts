@@ -1,5 +1,5 @@
 import { AgentError, type Call, type Envelope, type Maybe, type OperationOf, type Task } from "../envelope/index.js";
-import { storePush } from "./push-configs.js";
+import { checkedPush } from "./push-configs.js";
 import { requestDigest } from "./request-digest.js";
 import { Run } from "./run.js";
 import type { IdempotencyKey, LeaseRequest } from "./store.js";
@@ -40,12 +40,13 @@ export async function startTask(place: Workplace, asking: Asking, turn: Turn): P
   place.enter(owner);
   try {
     const task = newTask(place.ids.newId(), sessionId, message, place.ids.now());
-    const created = await place.store.create({ task, owner, agent: named.name, key, lease: leaseOf(place) });
+    const push = operation.push && (await checkedPush(place, call, operation.push, task.id));
+    const created = await place.store.create({ task, owner, agent: named.name, key, lease: leaseOf(place), push });
     if (!created.made) {
       if (created.because === "repeated") return new Existing(created.taskId, owner);
       throw refusedStart(created.because);
     }
-    if (operation.push !== undefined) await storePush(place, owner, operation.push, task.id);
+    if (push !== undefined) place.push?.nudge();
     const { name: agentName, agent } = named;
     run = new Run(place, { task, owner, caller, agentName, agent, epoch: created.epoch, seq: 1, message }, turn);
     return run;

@@ -22,6 +22,8 @@ export interface NewTask {
   readonly agent: string;
   readonly key: Maybe<IdempotencyKey>;
   readonly lease: LeaseRequest;
+  /** Who is to be told of everything, the task itself included. */
+  readonly push?: Maybe<PushConfig>;
 }
 
 /** `repeated`: the key and this very request are known. `expired`: they are, and the task is gone. `full`: no room, try later. */
@@ -54,7 +56,8 @@ export interface Batch {
  */
 export type Refusal = "fenced" | "sequence" | "closed" | "full" | "heard";
 export type Appended =
-  | { readonly ok: true; readonly cancelRequested: boolean }
+  /** `toTell`: a webhook waits to be told of it. */
+  | { readonly ok: true; readonly cancelRequested: boolean; readonly toTell: boolean }
   | { readonly ok: false; readonly because: Refusal };
 
 /** `busy`: too many messages wait already. `full`: the journal's limit. `repeated`: heard before, by its idempotency key. */
@@ -109,11 +112,33 @@ export interface TakenOver extends Hold {
   readonly cancelRequested: boolean;
 }
 
+/** A webhook that has something to be told, in the hands of the one who tells it. */
+export interface DuePush {
+  readonly owner: string;
+  readonly agent: string;
+  /** With `delivery`: entries after its `seq` are to be told, in order. */
+  readonly config: PushConfig;
+  /** Goes up each time it is taken into hands: a late teller is refused. */
+  readonly epoch: number;
+}
+
+/**
+ * `accepted`: told up to this entry, and the lease begins anew. `idle`: nothing is left for now; it is let go. `failed`:
+ * to be tried again no sooner than `retryInMs`; it is let go. `gave_up`: nothing more is sent.
+ */
+export type Told =
+  | { readonly outcome: "accepted"; readonly seq: number; readonly leaseMs: number }
+  | { readonly outcome: "idle" }
+  | { readonly outcome: "failed"; readonly retryInMs: number; readonly problem: string }
+  | { readonly outcome: "gave_up"; readonly problem: string };
+
 /**
  * Under the task runtime. Every method is one atomic step. Undefined or `missing` means a task that is not there or is
  * somebody else's: the same answer for both. A status that is terminal or interrupted gives the lease back.
  */
 export interface Store {
+  /** What survives what, in words for the operator. */
+  readonly durability: string;
   create(start: NewTask): Promise<Created>;
   append(taskId: string, batch: Batch): Promise<Appended>;
   facts(taskId: string, owner: string): Promise<Maybe<Facts>>;
@@ -139,10 +164,19 @@ export interface Store {
   renew(holds: readonly Hold[], leaseMs: number): Promise<readonly Appended[]>;
   /** Tasks whose lease ran out, now held by the caller in a fresh epoch. */
   takeOver(lease: LeaseRequest, limit: number): Promise<readonly TakenOver[]>;
+  /** The same id replaces: what was told stays told, and failures are forgotten. A new one is told what happens from now on. */
   setPush(owner: string, config: PushConfig): Promise<"stored" | "missing" | "full">;
+  /** Secrets and `delivery` included. */
   pushes(taskId: string, owner: string): Promise<Maybe<readonly PushConfig[]>>;
   /** False for a missing task; deleting what is not there is no mistake. */
   deletePush(taskId: string, owner: string, id: string): Promise<boolean>;
+  /** Webhooks with entries to be told of that are due and in nobody's hands, now in the caller's. */
+  duePushes(lease: LeaseRequest, limit: number): Promise<readonly DuePush[]>;
+  /** False when another epoch has it, or it is gone. */
+  told(due: DuePush, told: Told): Promise<boolean>;
   /** A hint that something changed, never the data: readers read from their own cursor. */
   wake(taskId: string, run: () => void): () => void;
+  /** A hint that a cancel waits for a task of this holder, for stores that several processes share. */
+  listen?(holder: string, heard: (taskId: string) => void): () => void;
+  close?(): Promise<void>;
 }

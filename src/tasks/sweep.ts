@@ -4,7 +4,7 @@ import { Run } from "./run.js";
 import { leaseOf } from "./start-task.js";
 import type { TakenOver } from "./store.js";
 import { failedEvent, statusEvent } from "./turn-events.js";
-import type { ServedAgent, Workplace } from "./workplace.js";
+import type { Running, ServedAgent, Workplace } from "./workplace.js";
 
 /** Keeps what is held here, and ends or restarts what nobody holds any more. One timer for all tasks. */
 export async function sweep(place: Workplace): Promise<void> {
@@ -13,9 +13,18 @@ export async function sweep(place: Workplace): Promise<void> {
   for (const task of lost) await settleLost(place, task);
 }
 
+/** Somebody asked another process to cancel a task that runs here; the store says whether that is so. */
+export async function heedCancel(place: Workplace, taskId: string): Promise<void> {
+  const run = place.runs.get(taskId);
+  if (run !== undefined) await renew(place, [run]);
+}
+
 async function renewAll(place: Workplace): Promise<void> {
   const runs = [...place.runs.values()];
-  if (runs.length === 0) return;
+  if (runs.length > 0) await renew(place, runs);
+}
+
+async function renew(place: Workplace, runs: readonly Running[]): Promise<void> {
   const renewed = await place.store.renew(runs, place.limits.leaseMs);
   for (const [index, run] of runs.entries()) {
     const answer = renewed[index];
@@ -41,7 +50,7 @@ async function settleLost(place: Workplace, lost: TakenOver): Promise<void> {
     ? statusEvent(talk, "canceled", place.ids)
     : failedEvent(talk, place.ids, { code: "lost_place", message: "the process that ran the task is gone" });
   const appended = await place.store.append(taskId, { epoch, after: seq, events: [event], state: undefined, unlessHeard: false });
-  if (appended.ok) await place.notify(taskId, owner, [event]);
+  if (appended.ok && appended.toTell) place.push?.nudge();
 }
 
 /** Undefined when there is no room for it here. */

@@ -1,17 +1,9 @@
-import {
-  AgentError,
-  type Call,
-  type Event,
-  type EventOf,
-  isTerminal,
-  type OperationOf,
-  type TaskEvent,
-} from "../envelope/index.js";
-import { placeOf } from "./cursor.js";
+import { AgentError, type Call, type Event, type EventOf, isTerminal, type OperationOf } from "../envelope/index.js";
 import { EventStream } from "./event-stream.js";
 import { JournalReader, type Reading } from "./journal-reader.js";
 import { checkHistoryLength, taskNotFound } from "./refusals.js";
 import { taskEvent, withHistory } from "./send.js";
+import { snapshotBehind } from "./snapshot-behind.js";
 import type { Snapshot } from "./store.js";
 import type { Workplace } from "./workplace.js";
 
@@ -42,15 +34,17 @@ export async function listTasks(
 }
 
 /** Terminal is final: an ended task is not canceled, a canceled one stays as it is (A2A 1.0 §3.3.1). */
-export async function cancelTask(place: Workplace, { taskId }: OperationOf<"task.cancel">, call: Call): Promise<Event> {
+export async function cancelTask(place: Workplace, operation: OperationOf<"task.cancel">, call: Call): Promise<Event> {
+  const { taskId, onlyOnce } = operation;
   const { owner } = call.caller;
   const asked = await place.store.requestCancel(taskId, owner);
   if (asked === undefined) throw taskNotFound(taskId);
   if (asked.outcome === "told") await stopped(place, taskId, call);
   const snapshot = await snapshotOf(place, taskId, call);
   const { status } = snapshot.task;
-  if (asked.outcome === "canceled") await place.notify(taskId, owner, [statusOf(snapshot)]);
-  if (isTerminal(status.state) && status.state !== "canceled") {
+  if (asked.outcome === "canceled") place.push?.nudge();
+  const wasCanceled = asked.outcome === "closed" && status.state === "canceled";
+  if (isTerminal(status.state) && (status.state !== "canceled" || (wasCanceled && onlyOnce === true))) {
     throw new AgentError("not_cancelable", `the task is ${status.state}`, { detail: { taskId } });
   }
   return taskEvent(place, snapshot, undefined);
@@ -79,7 +73,7 @@ async function readingOf(place: Workplace, operation: OperationOf<"task.subscrib
   const { owner } = call.caller;
   const reading = { taskId, owner, endsAt: isTerminal, follow };
   if (after !== undefined) {
-    const then = await snapshotAt(place, taskId, after, call);
+    const then = await snapshotBehind(place, taskId, after, call);
     return { ...reading, after: then.seq, first: taskEvent(place, then, undefined) };
   }
   const now = await snapshotOf(place, taskId, call);
@@ -93,24 +87,4 @@ async function snapshotOf(place: Workplace, taskId: string, call: Call): Promise
   const snapshot = await place.store.snapshot(taskId, call.caller.owner);
   if (snapshot === undefined) throw taskNotFound(taskId);
   return snapshot;
-}
-
-/** Never a silent gap: what is not kept any more is said to be so. */
-async function snapshotAt(place: Workplace, taskId: string, cursor: string, call: Call): Promise<Snapshot> {
-  const { owner } = call.caller;
-  const at = placeOf(cursor, place.limits.cursorBytes);
-  const facts = await place.store.facts(taskId, owner);
-  if (facts === undefined) throw taskNotFound(taskId);
-  if (at.taskId !== taskId || at.seq > facts.seq) {
-    throw new AgentError("invalid_message", "after: is not a cursor of this task", { field: "after" });
-  }
-  const page = await place.store.read(taskId, owner, at.seq, 1);
-  const snapshot = page === undefined || at.seq < page.firstKept ? undefined : await place.store.snapshot(taskId, owner, at.seq);
-  if (snapshot === undefined)
-    throw new AgentError("expired", "the entries after this cursor are no longer kept", { detail: { taskId } });
-  return snapshot;
-}
-
-function statusOf({ task }: Snapshot): TaskEvent {
-  return { kind: "status", taskId: task.id, contextId: task.contextId, status: task.status };
 }

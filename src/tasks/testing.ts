@@ -17,11 +17,12 @@ import {
 } from "../envelope/index.js";
 import type { AgentFunction } from "./agent-function.js";
 import type { TaskLimits } from "./limits.js";
+import type { PushPort } from "./push-port.js";
 import { createRuntime, type Runtime } from "./runtime.js";
 import type { Store } from "./store.js";
 import { createMemoryStore } from "./stores/memory.js";
 import type { Timers } from "./timers.js";
-import type { PushPort, ServedAgent } from "./workplace.js";
+import type { ServedAgent } from "./workplace.js";
 
 /** For tests: time that passes when told to. */
 export interface ManualTimers extends Timers {
@@ -92,7 +93,15 @@ export class TestRuntime {
     );
     this.timers = timers;
     this.store = options.store ?? createMemoryStore({ limits, now: timers.now });
-    this.runtime = createRuntime({ agents: new Map(served), store: this.store, ids, limits, push, timers });
+    this.runtime = createRuntime({
+      agents: new Map(served),
+      store: this.store,
+      ids,
+      limits,
+      push,
+      timers,
+      random: () => 1,
+    });
   }
 
   /** The one event of a one-event operation. */

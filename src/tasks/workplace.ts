@@ -1,6 +1,8 @@
-import { AgentError, type Maybe, type Part, type PushConfig, type TaskEvent } from "../envelope/index.js";
+import { AgentError, type Maybe, type Part } from "../envelope/index.js";
 import type { AgentFunction } from "./agent-function.js";
 import type { TaskLimits } from "./limits.js";
+import { Teller } from "./push-delivery.js";
+import type { PushPort } from "./push-port.js";
 import type { Store } from "./store.js";
 import type { Timers } from "./timers.js";
 
@@ -16,12 +18,6 @@ export interface ServedAgent {
   readonly handle: AgentFunction;
   /** A run that lost its holder is started again: at least once instead of at most once. */
   readonly restartable?: Maybe<boolean>;
-}
-
-/** Where events go for callers that asked to be told. Delivery, retry and the guard of its URLs are its own affair. */
-export interface PushPort {
-  /** Called in the order of the journal, after the entry was written. Must neither wait nor throw. */
-  deliver(config: PushConfig, event: TaskEvent): void;
 }
 
 /** Follows the link of a URL part. Guard, size and digest are its affair; so is hearing the signal. */
@@ -55,6 +51,7 @@ export interface WorkplaceOptions {
   readonly limits: TaskLimits;
   readonly push: Maybe<PushPort>;
   readonly fetchPart: Maybe<FetchPart>;
+  random(): number;
 }
 
 /** What all runs of one runtime share: the tools, who is at work, and how much room is left. */
@@ -64,7 +61,8 @@ export class Workplace {
   readonly ids: Ids;
   readonly timers: Timers;
   readonly limits: TaskLimits;
-  readonly push: Maybe<PushPort>;
+  /** Tells webhooks; undefined where push is not offered. */
+  readonly push: Maybe<Teller>;
   readonly fetchPart: Maybe<FetchPart>;
   /** The name under which this runtime holds leases. */
   readonly holder: string;
@@ -87,9 +85,11 @@ export class Workplace {
     this.ids = options.ids;
     this.timers = options.timers;
     this.limits = options.limits;
-    this.push = options.push;
     this.fetchPart = options.fetchPart;
     this.holder = options.ids.newId();
+    const { push: port, store, timers, limits, random } = options;
+    const { holder } = this;
+    this.push = port && new Teller({ port, store, timers, limits, random, holder, now: () => options.ids.now() });
   }
 
   get running(): number {
@@ -136,14 +136,5 @@ export class Workplace {
       this.#unwritten = [];
       for (const run of due) run();
     });
-  }
-
-  /** Tells whoever asked for it about entries that were written. */
-  async notify(taskId: string, owner: string, events: readonly TaskEvent[]): Promise<void> {
-    if (this.push === undefined) return;
-    // What is written stays written: an entry nobody could be told of is still in the journal.
-    const configs = await this.store.pushes(taskId, owner).catch(() => undefined);
-    if (configs === undefined) return;
-    for (const event of events) for (const config of configs) this.push.deliver(config, event);
   }
 }

@@ -11,11 +11,13 @@ export class KeptTasks {
   readonly held = new Set<TaskRecord>();
   readonly #limits: TaskLimits;
   readonly #now: () => number;
+  readonly #evicted: (record: TaskRecord) => void;
   #bytes = 0;
 
-  constructor(limits: TaskLimits, now: () => number) {
+  constructor(limits: TaskLimits, now: () => number, evicted: (record: TaskRecord) => void) {
     this.#limits = limits;
     this.#now = now;
+    this.#evicted = evicted;
   }
 
   get size(): number {
@@ -110,6 +112,7 @@ export class KeptTasks {
     const own = this.#byOwner.get(record.owner);
     own?.delete(record);
     if (own?.size === 0) this.#byOwner.delete(record.owner);
+    this.#evicted(record);
     record.ring();
   }
 }

@@ -1,11 +1,26 @@
 import { type Envelope, isTerminal, type Maybe, type PushConfig, type TaskEvent } from "../../envelope/index.js";
 import { eventSize, messageSize } from "../content-size.js";
 import { type TaskLimits, taskLimits } from "../limits.js";
-import type { Appended, Batch, Created, Entry, Heard, Hold, LeaseRequest, NewTask, Resumed, Store, TakenOver } from "../store.js";
+import type {
+  Appended,
+  Batch,
+  Created,
+  DuePush,
+  Entry,
+  Heard,
+  Hold,
+  LeaseRequest,
+  NewTask,
+  Resumed,
+  Store,
+  TakenOver,
+  Told,
+} from "../store.js";
 import { KeptTasks } from "./kept-tasks.js";
 import { answerFor, KeyIndex } from "./key-index.js";
 import { listTasks } from "./list-tasks.js";
 import { TaskRecord } from "./task-record.js";
+import { ToldWebhooks } from "./told-webhooks.js";
 
 /** What a store in memory needs. */
 export interface MemoryStoreOptions {
@@ -19,8 +34,7 @@ export interface MemoryStoreSize {
   readonly bytes: number;
 }
 
-const WRITTEN: Appended = Object.freeze({ ok: true, cancelRequested: false });
-const CANCEL_REQUESTED: Appended = Object.freeze({ ok: true, cancelRequested: true });
+const WRITTEN: Appended = Object.freeze({ ok: true, cancelRequested: false, toTell: false });
 const FIRST_KEPT = 1;
 const nothing = (): void => undefined;
 
@@ -31,15 +45,18 @@ export function createMemoryStore({ limits, now }: MemoryStoreOptions): Store & 
 
 /** No method waits for anything, so each is one step by itself. */
 class MemoryStore implements Store {
+  readonly durability = "in memory: lost when this process ends";
   readonly #limits: TaskLimits;
   readonly #now: () => number;
   readonly #tasks: KeptTasks;
   readonly #keys: KeyIndex;
+  readonly #webhooks: ToldWebhooks;
 
   constructor(limits: TaskLimits, now: () => number) {
     this.#limits = limits;
     this.#now = now;
-    this.#tasks = new KeptTasks(limits, now);
+    this.#webhooks = new ToldWebhooks(limits.pushConfigsPerTask, now);
+    this.#tasks = new KeptTasks(limits, now, (record) => this.#webhooks.forget(record));
     this.#keys = new KeyIndex(limits);
   }
 
@@ -59,6 +76,7 @@ class MemoryStore implements Store {
     if (!this.#tasks.hasRoom(record.bytes, 1)) return { made: false, because: "full" };
     if (key !== undefined) this.#keys.keep(owner, agent, key, { taskId: task.id, nowMs });
     this.#tasks.add(record);
+    if (record.pushes !== undefined) this.#webhooks.note(record);
     return { made: true, epoch: record.epoch };
   }
 
@@ -77,7 +95,7 @@ class MemoryStore implements Store {
     if (batch.state !== undefined) record.saved = batch.state;
     if (record.holder === undefined) this.#tasks.rest(record);
     record.ring();
-    return record.cancelRequested ? CANCEL_REQUESTED : WRITTEN;
+    return this.#appended(record);
   }
 
   async facts(taskId: string, owner: string) {
@@ -120,6 +138,7 @@ class MemoryStore implements Store {
     this.#hear(record, message);
     record.turn += 1;
     record.ring();
+    this.#webhooks.note(record);
     return { ok: true, ...record.turned() };
   }
 
@@ -163,6 +182,7 @@ class MemoryStore implements Store {
     this.#tasks.closeResting(record, () => record.push(event));
     this.#tasks.grow(record, eventSize(event));
     record.ring();
+    this.#webhooks.note(record);
     return { outcome: "canceled", state: record.status } as const;
   }
 
@@ -173,7 +193,7 @@ class MemoryStore implements Store {
       if (record === undefined || record.closed) return { ok: false, because: "closed" };
       if (record.holder === undefined || record.epoch !== epoch) return { ok: false, because: "fenced" };
       record.leaseUntilMs = untilMs;
-      return record.cancelRequested ? CANCEL_REQUESTED : WRITTEN;
+      return this.#appended(record);
     });
   }
 
@@ -192,25 +212,27 @@ class MemoryStore implements Store {
 
   async setPush(owner: string, config: PushConfig) {
     const record = this.#tasks.find(config.taskId, owner);
-    if (record === undefined) return "missing";
-    record.pushes ??= [];
-    const index = record.pushes.findIndex(({ id }) => id === config.id);
-    if (index >= 0) record.pushes[index] = config;
-    else if (record.pushes.length >= this.#limits.pushConfigsPerTask) return "full";
-    else record.pushes.push(config);
-    return "stored";
+    return record === undefined ? "missing" : this.#webhooks.set(record, config);
   }
 
   async pushes(taskId: string, owner: string) {
     const record = this.#tasks.find(taskId, owner);
-    return record === undefined ? undefined : [...(record.pushes ?? [])];
+    return record === undefined ? undefined : (record.pushes ?? []).map((push) => push.shown(record.seq));
   }
 
   async deletePush(taskId: string, owner: string, id: string) {
     const record = this.#tasks.find(taskId, owner);
-    if (record === undefined) return false;
-    record.pushes = record.pushes?.filter((config) => config.id !== id);
-    return true;
+    if (record !== undefined) this.#webhooks.delete(record, id);
+    return record !== undefined;
+  }
+
+  async duePushes(lease: LeaseRequest, limit: number): Promise<readonly DuePush[]> {
+    return this.#webhooks.due(lease, limit);
+  }
+
+  async told(due: DuePush, told: Told): Promise<boolean> {
+    const record = this.#tasks.find(due.config.taskId, due.owner);
+    return record !== undefined && this.#webhooks.told(record, due, told);
   }
 
   wake(taskId: string, run: () => void): () => void {
@@ -235,6 +257,11 @@ class MemoryStore implements Store {
 
   #canHear(record: TaskRecord, message: Envelope): boolean {
     return this.#fits(record, [], messageSize(message)) && record.seq + record.messagesHeard < this.#limits.journalEntries;
+  }
+
+  #appended(record: TaskRecord): Appended {
+    const toTell = record.pushes !== undefined && this.#webhooks.note(record);
+    return toTell || record.cancelRequested ? { ok: true, cancelRequested: record.cancelRequested, toTell } : WRITTEN;
   }
 
   #hear(record: TaskRecord, message: Envelope): void {

@@ -1,20 +1,6 @@
-import type { TaskLimits } from "../limits.js";
-import type { Store } from "../store.js";
 import { batch, chunk, LEASE, message, OWNER, read, rejects, same, shape, start, status } from "./contract-samples.js";
-
-/** A store on time that the suite moves. */
-export interface StoreUnderTest {
-  readonly store: Store;
-  advance(ms: number): void;
-}
-/** Makes a fresh store for one requirement; its time begins at 1,000. */
-export type MakeStore = (limits: Partial<TaskLimits>) => StoreUnderTest | Promise<StoreUnderTest>;
-
-/** One thing a store must do. */
-export interface StoreRequirement {
-  readonly name: string;
-  check(makeStore: MakeStore): Promise<void>;
-}
+import { pushContract } from "./store-contract-push.js";
+import type { StoreRequirement } from "./store-requirement.js";
 
 /** What any store under the task runtime must do. Data and functions, so that any test runner can run it. */
 export const storeContract: readonly StoreRequirement[] = [
@@ -36,7 +22,11 @@ export const storeContract: readonly StoreRequirement[] = [
       const off = store.wake("t", () => {
         rung += 1;
       });
-      same(await store.append("t", batch(1, 1, [chunk("a"), chunk("b", true)])), { ok: true, cancelRequested: false });
+      same(await store.append("t", batch(1, 1, [chunk("a"), chunk("b", true)])), {
+        ok: true,
+        cancelRequested: false,
+        toTell: false,
+      });
       off();
       same((await store.append("t", batch(1, 3, [status("completed")]))).ok, true);
       same(rung, 1);
@@ -157,8 +147,8 @@ export const storeContract: readonly StoreRequirement[] = [
       const { store } = await makeStore({});
       await store.create(start("t"));
       same(await store.requestCancel("t", OWNER), { outcome: "told", holder: "h-1" });
-      same(await store.renew([{ taskId: "t", epoch: 1 }], 1_000), [{ ok: true, cancelRequested: true }]);
-      same(await store.append("t", batch(1, 1, [chunk("a")])), { ok: true, cancelRequested: true });
+      same(await store.renew([{ taskId: "t", epoch: 1 }], 1_000), [{ ok: true, cancelRequested: true, toTell: false }]);
+      same(await store.append("t", batch(1, 1, [chunk("a")])), { ok: true, cancelRequested: true, toTell: false });
       await store.append("t", batch(1, 2, [status("canceled")]));
       same(await store.requestCancel("t", OWNER), { outcome: "closed", state: "canceled" });
       await store.create(start("u"));
@@ -185,7 +175,7 @@ export const storeContract: readonly StoreRequirement[] = [
           1_000,
         ),
         [
-          { ok: true, cancelRequested: false },
+          { ok: true, cancelRequested: false, toTell: false },
           { ok: false, because: "fenced" },
         ],
       );
@@ -238,7 +228,8 @@ export const storeContract: readonly StoreRequirement[] = [
       same(await store.setPush(OWNER, config), "stored");
       same(await store.setPush(OWNER, { ...config, url: "https://y.example" }), "stored");
       same(await store.setPush(OWNER, { ...config, id: "q" }), "full");
-      same(await store.pushes("t", OWNER), [{ ...config, url: "https://y.example" }]);
+      const delivery = { state: "waiting", seq: 1, failures: 0 };
+      same(await store.pushes("t", OWNER), [{ ...config, url: "https://y.example", delivery }]);
       same([await store.deletePush("t", OWNER, "p"), await store.deletePush("t", OWNER, "p")], [true, true]);
       same(await store.pushes("t", OWNER), []);
     },
@@ -271,4 +262,5 @@ export const storeContract: readonly StoreRequirement[] = [
       same(await store.facts("t", OWNER), undefined);
     },
   },
+  ...pushContract,
 ];

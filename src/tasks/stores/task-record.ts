@@ -4,7 +4,6 @@ import {
   isTerminal,
   type Json,
   type Maybe,
-  type PushConfig,
   type State,
   type Task,
   type TaskEvent,
@@ -12,6 +11,7 @@ import {
 } from "../../envelope/index.js";
 import { eventSize } from "../content-size.js";
 import type { NewTask, Snapshot, Turned } from "../store.js";
+import { KeptPush } from "./kept-push.js";
 
 interface HeardMessage {
   /** The entry after which it was said. */
@@ -29,7 +29,7 @@ export class TaskRecord {
   readonly events: TaskEvent[];
   /** Messages that wait for their turn. Made on first use, like all that most tasks never have. */
   inputs: Envelope[] | undefined;
-  pushes: PushConfig[] | undefined;
+  pushes: KeptPush[] | undefined;
   status: State;
   statusAt: number;
   bytes: number;
@@ -65,6 +65,7 @@ export class TaskRecord {
     this.bytes = eventSize(first);
     this.holder = lease.holder;
     this.leaseUntilMs = nowMs + lease.leaseMs;
+    if (start.push !== undefined) this.pushes = [new KeptPush(start.push, 0)];
   }
 
   get seq(): number {

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { AgentError, type Event, type Handler, type Operation, startCall } from "../envelope/index.js";
+import { fakeClock } from "./clock.js";
+import { type ResumeOptions, resumeStreams } from "./resume-streams.js";
+
+const cut = new AgentError("interrupted", "the stream was cut", { sent: "maybe" });
+const send = { kind: "send", delivery: "stream", task: "auto", envelope: { context: {} } } as unknown as Operation;
+
+function event(cursor: string, state: string, kind: "status" | "task" = "status"): Event {
+  const status = { state, at: 1 };
+  const facts =
+    kind === "task"
+      ? { task: { id: "t", contextId: "c", status, artifacts: [], history: [] } }
+      : { taskId: "t", contextId: "c", status };
+  return { kind, cursor, ...facts } as unknown as Event;
+}
+
+/** A peer that plays one script per call; an error ends the script by being thrown. */
+function peer(scripts: readonly (readonly (Event | AgentError)[])[]) {
+  const asked: Operation[] = [];
+  const handler: Handler = (operation) => {
+    const script = scripts[asked.length] ?? [];
+    asked.push(operation);
+    return (async function* () {
+      for (const step of script) {
+        if (step instanceof AgentError) throw step;
+        yield step;
+      }
+    })();
+  };
+  return { handler, asked };
+}
+
+async function collect(handler: Handler, change: Partial<ResumeOptions> = {}, operation = send) {
+  const clock = { ...fakeClock(), sleep: async () => undefined };
+  const layer = resumeStreams({ canResume: () => true, clock, random: () => 0.5, ...change });
+  const seen: string[] = [];
+  const reply = layer(handler)(operation, startCall()) as AsyncIterable<Event>;
+  try {
+    for await (const each of reply) seen.push(String(each.cursor));
+    return { seen };
+  } catch (thrown) {
+    return { seen, thrown };
+  }
+}
+
+describe("resumeStreams", () => {
+  it("takes a cut stream up behind the last event, and gives nothing twice", async () => {
+    const { handler, asked } = peer([
+      [event("1", "submitted", "task"), event("2", "working"), cut],
+      [event("2", "working", "task"), event("3", "working"), cut],
+      [event("3", "working", "task"), event("4", "completed")],
+    ]);
+    expect(await collect(handler)).toEqual({ seen: ["1", "2", "3", "4"] });
+    expect(asked.slice(1)).toEqual([
+      { kind: "task.subscribe", taskId: "t", after: "2", follow: true },
+      { kind: "task.subscribe", taskId: "t", after: "3", follow: true },
+    ]);
+  });
+
+  it("ends the stream of a send where the task asks its caller, although a subscription goes on", async () => {
+    const { handler } = peer([
+      [event("1", "submitted", "task"), cut],
+      [event("1", "submitted", "task"), event("2", "input-required"), event("3", "working")],
+    ]);
+    expect(await collect(handler)).toEqual({ seen: ["1", "2"] });
+  });
+
+  it("gives up after so many tries in a row, with what broke the stream", async () => {
+    const { handler, asked } = peer([[event("1", "submitted", "task"), cut], [cut], [cut], [event("2", "completed")]]);
+    expect(await collect(handler, { tries: 2 })).toEqual({ seen: ["1"], thrown: cut });
+    expect(asked).toHaveLength(3);
+  });
+
+  it("does not take up what never began, what was answered with a no, or what the peer cannot resume", async () => {
+    const never = peer([[cut], [event("1", "completed", "task")]]);
+    expect(await collect(never.handler)).toEqual({ seen: [], thrown: cut });
+    const no = new AgentError("forbidden", "no");
+    const refused = peer([[event("1", "submitted", "task"), no], [event("2", "completed")]]);
+    expect(await collect(refused.handler)).toEqual({ seen: ["1"], thrown: no });
+    const cannot = peer([[event("1", "submitted", "task"), cut], [event("2", "completed")]]);
+    expect(await collect(cannot.handler, { canResume: () => false })).toEqual({ seen: ["1"], thrown: cut });
+  });
+
+  it("stops waiting when the caller does", async () => {
+    const stopped = new AgentError("cancelled", "enough");
+    const { handler, asked } = peer([[event("1", "submitted", "task"), cut], [event("2", "completed")]]);
+    const clock = { ...fakeClock(), sleep: () => Promise.reject(stopped) };
+    expect(await collect(handler, { clock })).toEqual({ seen: ["1"], thrown: stopped });
+    expect(asked).toHaveLength(1);
+  });
+});

@@ -1,0 +1,154 @@
+import {
+  AgentError,
+  type Call,
+  type Event,
+  type Handler,
+  isPromise,
+  isTerminal,
+  type Layer,
+  type Maybe,
+  type Operation,
+  type State,
+} from "../envelope/index.js";
+import type { Clock } from "./clock.js";
+import { stopIterator } from "./stop-iterator.js";
+
+export interface ResumeOptions {
+  /** The peer gives the rest of a stream from a cursor on. Without that a cut stream stays cut. */
+  canResume(): boolean;
+  readonly clock: Clock;
+  /** Between 0 and 1. */
+  readonly random: () => number;
+  /** In a row without anything new. */
+  readonly tries?: Maybe<number>;
+  readonly firstWaitMs?: Maybe<number>;
+  readonly longestWaitMs?: Maybe<number>;
+}
+
+const TRIES = 8;
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
+
+/**
+ * A stream that was cut is taken up behind the last event that arrived, by subscribing to its task: nothing is sent a
+ * second time, nothing is missed, and what comes twice is dropped.
+ */
+export function resumeStreams(options: ResumeOptions): Layer {
+  return (next) =>
+    function resumed(operation, call) {
+      const streams = operation.kind === "send" ? operation.delivery === "stream" : operation.kind === "task.subscribe";
+      const reply = next(operation, call);
+      return streams && !isPromise(reply) ? new ResumedStream(options, next, operation, call, reply) : reply;
+    };
+}
+
+const OVER: IteratorResult<Event> = Object.freeze({ done: true, value: undefined });
+
+class ResumedStream implements AsyncIterableIterator<Event> {
+  readonly #options: ResumeOptions;
+  readonly #handler: Handler;
+  readonly #operation: Operation;
+  readonly #call: Call;
+  #source: AsyncIterator<Event>;
+  #taskId: Maybe<string>;
+  #cursor: Event["cursor"];
+  #failures = 0;
+  #over = false;
+
+  // biome-ignore lint/complexity/useMaxParams: made in one place, once per stream
+  constructor(options: ResumeOptions, handler: Handler, operation: Operation, call: Call, first: AsyncIterable<Event>) {
+    this.#options = options;
+    this.#handler = handler;
+    this.#operation = operation;
+    this.#call = call;
+    this.#source = first[Symbol.asyncIterator]();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Event>> {
+    while (!this.#over) {
+      try {
+        const step = await this.#source.next();
+        if (this.#over) return OVER;
+        if (step.done === true) return this.#end();
+        if (this.#isRepeat(step.value)) continue;
+        this.#note(step.value);
+        return step;
+      } catch (thrown) {
+        if (this.#over) return OVER;
+        await this.#takeUp(thrown);
+      }
+    }
+    return OVER;
+  }
+
+  async return(): Promise<IteratorResult<Event>> {
+    if (!this.#over) stopIterator(this.#source);
+    return this.#end();
+  }
+
+  #end(): IteratorResult<Event> {
+    this.#over = true;
+    return OVER;
+  }
+
+  /** A stream that is taken up begins with the task as it was at the cursor: what its reader has seen already. */
+  #isRepeat(event: Event): boolean {
+    return this.#cursor !== undefined && event.cursor === this.#cursor;
+  }
+
+  #note(event: Event): void {
+    this.#failures = 0;
+    this.#cursor = event.cursor ?? this.#cursor;
+    if (event.kind === "task") this.#taskId = event.task.id;
+    else if (event.kind === "status" || event.kind === "artifact") this.#taskId = event.taskId;
+    const state = stateOf(event);
+    if (state === undefined || !this.#endsAt(state)) return;
+    // A subscription would go on where the stream of a send ends.
+    stopIterator(this.#source);
+    this.#over = true;
+  }
+
+  #endsAt(state: State): boolean {
+    return isTerminal(state) || (this.#operation.kind === "send" && state === "input-required");
+  }
+
+  /** Throws what broke the stream when it cannot be taken up. */
+  async #takeUp(thrown: unknown): Promise<void> {
+    const { clock, random, tries = TRIES, firstWaitMs = FIRST_WAIT_MS, longestWaitMs = LONGEST_WAIT_MS } = this.#options;
+    const [taskId, after] = [this.#taskId, this.#cursor];
+    if (taskId === undefined || after === undefined || !wasCut(thrown) || !this.#options.canResume() || this.#failures >= tries) {
+      this.#over = true;
+      throw thrown;
+    }
+    stopIterator(this.#source);
+    const waitMs = Math.min(firstWaitMs * 2 ** this.#failures, longestWaitMs);
+    this.#failures += 1;
+    try {
+      await clock.sleep(waitMs * (0.5 + random() / 2), this.#call.cancel);
+    } catch (stopped) {
+      this.#over = true;
+      throw stopped;
+    }
+    const reply = this.#handler({ kind: "task.subscribe", taskId, after, follow: true }, this.#call);
+    this.#source = isPromise(reply) ? once(reply) : reply[Symbol.asyncIterator]();
+  }
+}
+
+async function* once(reply: Promise<Event>): AsyncGenerator<Event, void, void> {
+  yield await reply;
+}
+
+function stateOf(event: Event): Maybe<State> {
+  if (event.kind === "task") return event.task.status.state;
+  return event.kind === "status" ? event.status.state : undefined;
+}
+
+/** The connection is gone, or whoever had it; an answer that says no is an answer. */
+function wasCut(thrown: unknown): boolean {
+  const { code } = AgentError.from(thrown);
+  return code === "interrupted" || code === "unavailable";
+}

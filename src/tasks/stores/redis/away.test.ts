@@ -1,0 +1,202 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { inspect } from "node:util";
+import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type RedisServer, redisAvailable, startRedis } from "../../../../test/redis-server.js";
+import { AgentError } from "../../../envelope/index.js";
+import type { Store } from "../../store.js";
+import { batch, chunk, OWNER, read, start, status } from "../contract-samples.js";
+import { openRedisStore, type RedisStoreOptions } from "../redis.js";
+import { storeFailure } from "./away.js";
+import { REDIS_ANSWER_MS } from "./connection.js";
+
+const available = await redisAvailable();
+const WAIT_MS = 10_000;
+
+describe.skipIf(!available)("a Redis that goes away", () => {
+  let server: RedisServer;
+  let opened: Store[] = [];
+
+  beforeAll(async () => {
+    server = await startRedis({ appendfsync: "always" });
+  });
+  afterAll(() => server.stop());
+  afterEach(async () => {
+    await Promise.all(opened.map((store) => store.close?.()));
+    opened = [];
+  });
+
+  async function open(options: Partial<RedisStoreOptions> = {}): Promise<Store> {
+    const store = await openRedisStore({ url: server.url, ...options });
+    opened.push(store);
+    return store;
+  }
+
+  test("killed: clear errors meanwhile, then the same store goes on with all that was acknowledged", async () => {
+    const store = await open();
+    await store.create({ ...start("t"), lease: { holder: "h-1", leaseMs: 60_000 } });
+    let acknowledged = 1;
+    const failed = refusal(write());
+    async function write(): Promise<void> {
+      for (;;) {
+        const answer = await store.append("t", batch(1, acknowledged, [chunk(`${acknowledged}`, true)]));
+        if (!answer.ok) throw new Error(answer.because);
+        acknowledged += 1;
+      }
+    }
+    await until(async () => acknowledged > 50);
+    await server.kill("SIGKILL");
+    expect(await failed).toMatchObject({ code: "unavailable", message: "the task store does not answer" });
+    await expect(store.facts("t", OWNER)).rejects.toMatchObject({ code: "unavailable" });
+    await server.restart();
+    await until(() =>
+      store.facts("t", OWNER).then(
+        () => true,
+        () => false,
+      ),
+    );
+    const { seq = 0 } = (await store.facts("t", OWNER)) ?? {};
+    // The last append may have been written without an answer; said again, it is taken once.
+    expect(seq - acknowledged).toBeOneOf([0, 1]);
+    expect((await store.append("t", batch(1, acknowledged, [chunk(`${acknowledged}`, true)]))).ok).toBe(true);
+    const entries = await store.read("t", OWNER, 0, 10_000);
+    expect(entries?.entries.length).toBe(acknowledged + 1);
+    const task = (await store.snapshot("t", OWNER))?.task;
+    const texts = task?.artifacts[0]?.parts.map((part) => (part.kind === "text" ? Number(part.text) : 0));
+    expect(texts).toEqual(Array.from({ length: acknowledged }, (_, index) => index + 1));
+  });
+
+  test("the connection breaks: listeners are rung once more, and hear of what follows", async () => {
+    const [writer, reader] = [await open(), await open()];
+    await writer.create(start("u"));
+    let rung = 0;
+    let ring: () => void = () => undefined;
+    const nextRing = () =>
+      new Promise<void>((resolve) => {
+        ring = resolve;
+      });
+    reader.wake("u", () => {
+      rung += 1;
+      ring();
+    });
+    expect(await read(reader, "u")).toEqual(["1 task submitted"]);
+    const admin = new Redis(server.url);
+    const again = nextRing();
+    await admin.call("CLIENT", "KILL", "TYPE", "pubsub");
+    await again;
+    expect(rung).toBe(1);
+    const told = nextRing();
+    await until(() =>
+      writer.append("u", batch(1, 1, [chunk("a")])).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
+    await told;
+    await admin.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    admin.disconnect();
+    await until(() =>
+      writer.append("u", batch(1, 2, [status("completed")])).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
+    expect(await read(writer, "u", 2)).toEqual(["3 status completed"]);
+  });
+
+  test("Redis forgets its scripts: they are sent again", async () => {
+    const store = await open();
+    const admin = new Redis(server.url);
+    await admin.script("FLUSH");
+    admin.disconnect();
+    expect((await store.create(start("v"))).made).toBe(true);
+  });
+
+  test("Redis is stuck: what waits fails after a named time, and works when it moves again", async () => {
+    const store = await open();
+    process.kill(server.pid, "SIGSTOP");
+    const begun = performance.now();
+    const asked = store.facts("t", OWNER);
+    await expect(asked).rejects.toMatchObject({ code: "unavailable" });
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(REDIS_ANSWER_MS - 50);
+    process.kill(server.pid, "SIGCONT");
+    await until(() =>
+      store.facts("none", OWNER).then(
+        (facts) => facts === undefined,
+        () => false,
+      ),
+    );
+    expect(await store.facts("none", OWNER)).toBeUndefined();
+  });
+
+  test("never shows credentials: not in errors, not in words for the operator", async () => {
+    const admin = new Redis(server.url);
+    await admin.acl("SETUSER", "koine-test", "on", ">s3cret-word", "~*", "&*", "+@all");
+    const url = (word: string) => `redis://koine-test:${word}@127.0.0.1:${server.port}`;
+    const store = await open({ url: url("s3cret-word") });
+    expect(store.durability).toContain(`127.0.0.1:${server.port}, appendonly always`);
+    expect(store.durability).not.toContain("s3cret-word");
+    await expect(refusal(open({ url: url("wr0ng-word") }))).resolves.toMatchObject({ code: "unavailable" });
+    expect(inspect(await refusal(open({ url: url("wr0ng-word") })), { depth: 10 })).not.toContain("wr0ng-word");
+    expect(inspect(await refusal(open({ url: "http://a:wr0ng-word@127.0.0.1" })), { depth: 10 })).not.toContain("wr0ng-word");
+    await admin.acl("SETUSER", "koine-test", "-evalsha");
+    const refused = await refusal(store.setPush(OWNER, { taskId: "t", id: "p", url: "https://x.example", token: "t0ken" }));
+    expect(refused).toMatchObject({ code: "unavailable" });
+    expect(inspect(refused, { depth: 10 })).not.toMatch(/t0ken|s3cret-word/);
+    await admin.acl("DELUSER", "koine-test");
+    admin.disconnect();
+  });
+});
+
+describe("openRedisStore()", () => {
+  test("says at once that nobody answers", async () => {
+    const probe = createServer().listen(0, "127.0.0.1");
+    await once(probe, "listening");
+    const address = probe.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    probe.close();
+    await once(probe, "close");
+    await expect(openRedisStore({ url: `redis://127.0.0.1:${port}` })).rejects.toMatchObject({ code: "unavailable" });
+  });
+
+  test.each(["", "127.0.0.1:6379", "http://127.0.0.1", "redis://"])("refuses the address %j", async (url) => {
+    await expect(openRedisStore({ url })).rejects.toMatchObject({ code: "invalid_message" });
+  });
+
+  test.each(["", "a'b", "{a}", "x".repeat(65)])("refuses the prefix %j", async (prefix) => {
+    await expect(openRedisStore({ url: "redis://127.0.0.1", prefix })).rejects.toMatchObject({ code: "invalid_message" });
+  });
+});
+
+describe("storeFailure()", () => {
+  test.each([
+    ["LOADING Redis is loading the dataset in memory", /loading/],
+    ["READONLY You can't write against a read only replica.", /replica/],
+    ["BUSY Redis is busy running a script.", /busy/],
+    ["OOM command not allowed when used memory > 'maxmemory'.", /memory/],
+    ["NOAUTH Authentication required.", /credentials/],
+  ])("%s", (said, words) => {
+    const thrown = Object.assign(new Error(said), { name: "ReplyError" });
+    const failure = storeFailure(thrown);
+    expect(failure).toBeInstanceOf(AgentError);
+    expect(failure.code).toBe("unavailable");
+    expect(failure.message).toMatch(words);
+  });
+});
+
+async function refusal(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+}
+
+/** Asks again until it is so; what cannot be waited for by an event. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + WAIT_MS;
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error("did not come to pass");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,153 @@
+import type { Redis, RedisOptions } from "ioredis";
+import { AgentError, type Maybe } from "../../../envelope/index.js";
+import { listOf, numberOf } from "./answers.js";
+import { isScriptUnknown, storeFailure } from "./away.js";
+import type { ScriptName, ScriptSet } from "./scripts/script-set.js";
+
+/** For a Redis behind TLS: a private authority, and a certificate of our own. PEM text. */
+export interface RedisTls {
+  readonly ca?: Maybe<string>;
+  readonly cert?: Maybe<string>;
+  readonly key?: Maybe<string>;
+  readonly servername?: Maybe<string>;
+}
+
+/** A Redis that stays silent this long is away: what waits for it fails, and the connection is made anew. */
+export const REDIS_ANSWER_MS = 3_000;
+const CONNECT_MS = 3_000;
+const RETRY_FIRST_MS = 50;
+const RETRY_MOST_MS = 2_000;
+const DEFAULT_PORT = "6379";
+/** How often Redis is asked for its time: the clocks of two machines drift apart. */
+const ASK_TIME_MS = 60_000;
+
+type Value = string | number;
+
+interface Equipment {
+  readonly scripts: ScriptSet;
+  readonly testClock: Maybe<() => number>;
+}
+
+/** One connection for commands. Nothing waits in line while Redis is away: it fails at once, and the caller decides. */
+export class RedisConnection {
+  /** Host and port, without credentials. */
+  readonly where: string;
+  readonly client: Redis;
+  readonly #scripts: ScriptSet;
+  readonly #testClock: Maybe<() => number>;
+  #aheadMs = 0;
+  #timeAskedMs = 0;
+  #corked = false;
+
+  private constructor(client: Redis, where: string, { scripts, testClock }: Equipment) {
+    this.client = client;
+    this.where = where;
+    this.#scripts = scripts;
+    this.#testClock = testClock;
+    // Every failed try is told here; what it means for a caller is told to the caller.
+    client.on("error", () => undefined);
+    client.on("ready", () => void this.#becomeReady().catch(() => undefined));
+  }
+
+  static async open(url: string, tls: Maybe<RedisTls>, equipment: Equipment): Promise<RedisConnection> {
+    const where = whereOf(url);
+    const { Redis } = await import("ioredis");
+    const connection = new RedisConnection(new Redis(url, optionsFor(tls)), where, equipment);
+    try {
+      await connection.client.connect();
+      await connection.#askTime();
+    } catch (thrown) {
+      connection.client.disconnect();
+      throw storeFailure(thrown);
+    }
+    return connection;
+  }
+
+  /** The time for the scripts: theirs, unless a test has its own. */
+  get clock(): Value {
+    return this.#testClock?.() ?? "";
+  }
+
+  /** About the time Redis has. Good enough to say when something should be looked at, never to decide. */
+  get nowMs(): number {
+    if (this.#testClock !== undefined) return this.#testClock();
+    const elapsedMs = performance.now();
+    if (elapsedMs - this.#timeAskedMs > ASK_TIME_MS) void this.#askTime().catch(() => undefined);
+    return Math.floor(elapsedMs + this.#aheadMs);
+  }
+
+  async run(name: ScriptName, keys: readonly string[], values: readonly Value[]): Promise<unknown> {
+    const { sha, lua } = this.#scripts[name];
+    try {
+      return await this.#send("EVALSHA", [sha, keys.length, ...keys, ...values]);
+    } catch (thrown) {
+      if (!isScriptUnknown(thrown)) throw storeFailure(thrown);
+      return this.command("EVAL", [lua, keys.length, ...keys, ...values]);
+    }
+  }
+
+  async command(name: string, values: Value[]): Promise<unknown> {
+    try {
+      return await this.#send(name, values);
+    } catch (thrown) {
+      throw storeFailure(thrown);
+    }
+  }
+
+  /** What was asked before is still answered. */
+  async close(): Promise<void> {
+    await this.client.quit().catch(() => undefined);
+    this.client.disconnect();
+  }
+
+  /** What is asked for in one turn of the event loop goes out in one write. */
+  #send(name: string, values: Value[]): Promise<unknown> {
+    const { stream } = this.client;
+    if (!this.#corked && stream !== undefined) {
+      this.#corked = true;
+      stream.cork();
+      process.nextTick(() => {
+        this.#corked = false;
+        stream.uncork();
+      });
+    }
+    return this.client.call(name, values);
+  }
+
+  /** A Redis that was started anew knows no scripts, and one that took over has a clock of its own. */
+  async #becomeReady(): Promise<void> {
+    await Promise.all([this.#askTime(), ...Object.values(this.#scripts).map(({ lua }) => this.client.script("LOAD", lua))]);
+  }
+
+  async #askTime(): Promise<void> {
+    this.#timeAskedMs = performance.now();
+    const [seconds, micros] = listOf(await this.client.time());
+    this.#aheadMs = numberOf(seconds) * 1_000 + numberOf(micros) / 1_000 - performance.now();
+  }
+}
+
+/** The connection for wake-ups is a duplicate, so this holds for both. */
+function optionsFor(tls: Maybe<RedisTls>) {
+  return {
+    // The older form of answers, which every Redis speaks: one shape for each command.
+    protocol: 2,
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResubscribe: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: CONNECT_MS,
+    socketTimeout: REDIS_ANSWER_MS,
+    retryStrategy: (tries: number) => Math.min(RETRY_FIRST_MS * 2 ** Math.min(tries, 10), RETRY_MOST_MS),
+    ...(tls === undefined ? {} : { tls: { ...tls } }),
+  } satisfies RedisOptions;
+}
+
+function whereOf(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  // The address itself is not shown: it may hold a password.
+  if (parsed === undefined || !["redis:", "rediss:"].includes(parsed.protocol) || parsed.hostname === "") {
+    throw new AgentError("invalid_message", "the address of Redis must look like redis://host:port", { field: "url" });
+  }
+  return `${parsed.hostname}:${parsed.port || DEFAULT_PORT}`;
+}

@@ -1,0 +1,103 @@
+import type { Maybe } from "../../../envelope/index.js";
+import { listOf, numberOf, textOf } from "./answers.js";
+import type { RedisConnection } from "./connection.js";
+import type { TaskKeys } from "./keys.js";
+
+/** Where to look, and the mark it was written with. */
+export interface Hint {
+  readonly tag: string;
+  readonly taskId: string;
+  readonly mark: number;
+}
+
+/**
+ * A mark is a time in thousandths of a millisecond, the last three digits chosen by chance: they tell apart what was written
+ * in the same millisecond. Whole numbers, because Redis is several times slower with others in a small index.
+ */
+const MARKS_PER_MS = 1_000;
+
+const SCAN_COUNT = 1_000;
+
+/**
+ * An index over all owners of tasks to be looked at, by time. It only says where to look: the task's own keys decide. A hint
+ * is written before what it points at, so a crash in between leaves a hint that leads to nothing, never a task without one.
+ */
+export class HintIndex {
+  readonly #redis: RedisConnection;
+  readonly #key: string;
+  #unsettled: (string | number)[] = [];
+  #settling: Promise<unknown> | undefined;
+
+  constructor(redis: RedisConnection, key: string) {
+    this.#redis = redis;
+    this.#key = key;
+  }
+
+  /** To be looked at at this time. Gives the mark at once; it is written when `done`. */
+  write({ tag, id }: TaskKeys, ms: number): { readonly mark: number; readonly done: Promise<unknown> } {
+    const mark = markOf(ms);
+    return { mark, done: this.#redis.command("ZADD", [this.#key, mark, nameOf(tag, id)]) };
+  }
+
+  /** To be looked at no later than this. */
+  async hasten({ tag, id }: TaskKeys, ms: number): Promise<void> {
+    await this.#redis.command("ZADD", [this.#key, "LT", markOf(ms), nameOf(tag, id)]);
+  }
+
+  async due(limit: number): Promise<readonly Hint[]> {
+    const upTo = `(${(this.#redis.nowMs + 1) * MARKS_PER_MS}`;
+    const answer = await this.#redis.command("ZRANGEBYSCORE", [this.#key, "-inf", upTo, "WITHSCORES", "LIMIT", 0, limit]);
+    const flat = listOf(answer);
+    const hints: Hint[] = [];
+    for (let index = 0; index + 1 < flat.length; index += 2) {
+      hints.push({ ...partsOf(textOf(flat[index])), mark: numberOf(flat[index + 1]) });
+    }
+    return hints;
+  }
+
+  /** Moves a hint, or removes it, unless it was written anew since. */
+  settle({ tag, taskId, mark }: Hint, nextMs?: Maybe<number>): { readonly mark: number; readonly done: Promise<unknown> } {
+    this.#settling ??= this.#settleAfterThisTick();
+    const next = nextMs === undefined ? undefined : markOf(nextMs);
+    this.#unsettled.push(nameOf(tag, taskId), mark, next ?? "");
+    return { mark: next ?? mark, done: this.#settling };
+  }
+
+  /** Whose task it is. Looks through all hints, so only for the one that has forgotten. */
+  async tagOf(taskId: string): Promise<string | undefined> {
+    let cursor = "0";
+    do {
+      const [next, flat] = listOf(await this.#redis.command("ZSCAN", [this.#key, cursor, "COUNT", SCAN_COUNT]));
+      for (const [index, name] of listOf(flat).entries()) {
+        if (index % 2 === 1) continue;
+        const hint = partsOf(textOf(name));
+        if (hint.taskId === taskId) return hint.tag;
+      }
+      cursor = textOf(next);
+    } while (cursor !== "0");
+    return undefined;
+  }
+
+  /** Answers come many at a time, and what they settle goes out together. */
+  async #settleAfterThisTick(): Promise<unknown> {
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    const values = this.#unsettled;
+    this.#unsettled = [];
+    this.#settling = undefined;
+    return this.#redis.run("settleHints", [this.#key], values);
+  }
+}
+
+function markOf(ms: number): number {
+  return ms * MARKS_PER_MS + Math.floor(Math.random() * MARKS_PER_MS);
+}
+
+/** A tag has no colon; a task's id may. */
+function nameOf(tag: string, taskId: string): string {
+  return `${tag}:${taskId}`;
+}
+
+function partsOf(name: string): { readonly tag: string; readonly taskId: string } {
+  const colon = name.indexOf(":");
+  return { tag: name.slice(0, colon), taskId: name.slice(colon + 1) };
+}

@@ -1,0 +1,277 @@
+import type { Envelope, EventOf, Maybe, OperationOf, PushConfig, State } from "../../../envelope/index.js";
+import { eventSize, messageSize } from "../../content-size.js";
+import type { TaskLimits } from "../../limits.js";
+import { pageTokenOf } from "../../page-token.js";
+import type {
+  Appended,
+  Batch,
+  CancelRequested,
+  Created,
+  DuePush,
+  Facts,
+  Heard,
+  Hold,
+  LeaseRequest,
+  NewTask,
+  Resumed,
+  Snapshot,
+  Store,
+  TakenOver,
+  Told,
+  Turned,
+} from "../../store.js";
+import { eventFrom, storedText } from "../stored-form.js";
+import { listOf, numberOf, textOf, textsOf } from "./answers.js";
+import type { Bells } from "./bells.js";
+import type { RedisConnection } from "./connection.js";
+import { Holdings, savedFrom } from "./holdings.js";
+import type { KeyNames, TaskKeys } from "./keys.js";
+import { listingOf } from "./listing.js";
+import { foldedFrom, heardMessageFrom } from "./task-material.js";
+import { TaskScripts } from "./task-scripts.js";
+import { RedisWebhooks } from "./webhooks.js";
+import { appendedFrom, batchValues, newTaskValues } from "./writing.js";
+
+/** What the store stands on. */
+export interface RedisStoreParts {
+  readonly redis: RedisConnection;
+  readonly bells: Bells;
+  readonly names: KeyNames;
+  readonly limits: TaskLimits;
+  readonly slackMs: number;
+  readonly durability: string;
+  /** Names this store to itself, so that it does not hear its own ringing. */
+  readonly origin: string;
+}
+
+const FIRST_KEPT = 1;
+/** How often room is made for one task: others may be quicker to take it. */
+const MAKING_ROOM = 64;
+const CLOSED: Appended = Object.freeze({ ok: false, because: "closed" });
+const STATUS_BYTES = eventSize({ kind: "status", taskId: "", contextId: "", status: { state: "working", at: 0 } });
+const HEARD = new Set<unknown>(["heard", "repeated", "missing", "closed", "interrupted", "busy", "full"]);
+
+/** Every method is one script, and so one step and one round trip; hints go out before it, on the same connection. */
+export class RedisStore implements Store {
+  readonly durability: string;
+  readonly #redis: RedisConnection;
+  readonly #bells: Bells;
+  readonly #names: KeyNames;
+  readonly #limits: TaskLimits;
+  readonly #slackMs: number;
+  readonly #origin: string;
+  readonly #scripts: TaskScripts;
+  readonly #holdings: Holdings;
+  readonly #webhooks: RedisWebhooks;
+  readonly #makingRoom = new Map<string, Promise<unknown>>();
+
+  constructor({ redis, bells, names, limits, slackMs, durability, origin }: RedisStoreParts) {
+    this.durability = durability;
+    this.#redis = redis;
+    this.#bells = bells;
+    this.#names = names;
+    this.#limits = limits;
+    this.#slackMs = slackMs;
+    this.#origin = origin;
+    this.#scripts = new TaskScripts(redis, origin);
+    this.#holdings = new Holdings(redis, names, this.#scripts);
+    this.#webhooks = new RedisWebhooks(redis, names, this.#scripts);
+  }
+
+  async create(start: NewTask): Promise<Created> {
+    const { owner, agent, key, task, lease, push } = start;
+    const keys = this.#names.ofTask(owner, task.id);
+    const ofKey = key === undefined ? undefined : this.#names.ofKey(keys.tag, agent, key);
+    const values = newTaskValues(start, this.#slackMs);
+    const hint = this.#holdings.announce(keys, lease);
+    const announced = push === undefined ? undefined : this.#webhooks.announce(keys);
+    let [answer] = await Promise.all([this.#scripts.run("create", keys, values, ofKey), hint.done, announced]);
+    for (let tries = 0; tries < MAKING_ROOM && listOf(answer)[0] === "room"; tries++) {
+      await this.#makeRoom(keys.tag, textsOf(answer).slice(1));
+      answer = await this.#scripts.run("create", keys, values, ofKey);
+    }
+    const [outcome, taskId = ""] = textsOf(answer);
+    if (outcome === "made") {
+      this.#holdings.keep(hint);
+      if (push !== undefined) this.#webhooks.note(keys);
+      return { made: true, epoch: 1 };
+    }
+    if (outcome === "there") this.#holdings.lookNow(keys);
+    else this.#holdings.letGo(hint);
+    if (outcome === "repeated") return { made: false, because: "repeated", taskId };
+    if (outcome === "conflict" || outcome === "there") return { made: false, because: "conflict" };
+    return { made: false, because: outcome === "expired" ? "expired" : "full" };
+  }
+
+  async append(taskId: string, batch: Batch): Promise<Appended> {
+    const task = await this.#holdings.find(taskId);
+    if (task === undefined) return CLOSED;
+    const { values, releases } = batchValues(batch);
+    const appended = appendedFrom(await this.#scripts.run("append", task.keys, values));
+    if (!appended.ok) return appended;
+    if (releases) this.#holdings.letGo(task);
+    if (appended.toTell) this.#webhooks.note(task.keys);
+    this.#bells.ringHere(this.#names.wakeChannel(taskId));
+    return appended;
+  }
+
+  async facts(taskId: string, owner: string): Promise<Maybe<Facts>> {
+    const [columns = ""] = this.#names.ofTask(owner, taskId).all;
+    const answer = await this.#redis.command("HMGET", [columns, "agent", "context", "state", "seq", "gone"]);
+    const [agent, context, state, seq, gone] = listOf(answer);
+    if (agent === null || (gone !== null && numberOf(gone) <= this.#redis.nowMs)) return undefined;
+    return { agent: textOf(agent), contextId: textOf(context), state: stateFrom(state), seq: numberOf(seq) };
+  }
+
+  async hear(taskId: string, owner: string, message: Envelope): Promise<Heard> {
+    const answer = await this.#scripts.run("hear", this.#names.ofTask(owner, taskId), messageValues(message));
+    return HEARD.has(answer) ? (answer as Heard) : "missing";
+  }
+
+  async resume(taskId: string, owner: string, message: Envelope, lease: LeaseRequest): Promise<Resumed> {
+    const keys = this.#names.ofTask(owner, taskId);
+    const hint = this.#holdings.announce(keys, lease);
+    const values = [...messageValues(message), STATUS_BYTES, lease.holder, lease.leaseMs];
+    const [answer] = await Promise.all([this.#scripts.run("resume", keys, values), hint.done]);
+    const [outcome, epoch, turn, saved, material, toTell] = listOf(answer);
+    if (outcome !== "ok") {
+      this.#holdings.lookNow(keys);
+      return { ok: false, because: refusedResume(outcome) };
+    }
+    this.#holdings.keep(hint);
+    this.#bells.ringHere(this.#names.wakeChannel(taskId));
+    if (toTell === 1) this.#webhooks.note(keys);
+    const { task, seq } = this.#fold(keys, material);
+    return { ok: true, epoch: numberOf(epoch), seq, turn: numberOf(turn), task, state: savedFrom(saved) };
+  }
+
+  async nextTurn(taskId: string, epoch: number): Promise<Maybe<{ message: Envelope; turned: Turned }>> {
+    const keys = (await this.#holdings.find(taskId))?.keys;
+    const answer = keys === undefined ? null : await this.#scripts.run("nextTurn", keys, [epoch]);
+    if (keys === undefined || answer === null) return undefined;
+    const [message, turn, saved, material] = listOf(answer);
+    const { task, seq } = this.#fold(keys, material);
+    const turned = { epoch, seq, turn: numberOf(turn), task, state: savedFrom(saved) };
+    return { message: heardMessageFrom(message), turned };
+  }
+
+  async read(taskId: string, owner: string, after: number, limit: number) {
+    // A reader that listens looks only once its subscription stands: nothing can happen unseen in between.
+    const standing = this.#bells.standing(this.#names.wakeChannel(taskId));
+    if (standing !== undefined) await standing;
+    const answer = await this.#scripts.run("read", this.#names.ofTask(owner, taskId), [after, limit]);
+    if (answer === null) return undefined;
+    const [closed, texts] = listOf(answer);
+    const entries = textsOf(texts).map((text, index) => ({ seq: after + 1 + index, event: eventFrom(text) }));
+    return { firstKept: FIRST_KEPT, entries, closed: closed === 1 };
+  }
+
+  async snapshot(taskId: string, owner: string, at?: number): Promise<Maybe<Snapshot>> {
+    return this.#snapshot(this.#names.ofTask(owner, taskId), at);
+  }
+
+  /** The page is chosen in one step; its tasks are read right after, each as it is by then. */
+  async list(owner: string, query: OperationOf<"task.list">): Promise<EventOf<"task.list">> {
+    const pageSize = query.pageSize ?? this.#limits.defaultPageSize;
+    const tag = this.#names.tagOf(owner);
+    const { ids, totalSize, end } = await listingOf(this.#redis, this.#names.indexes(tag), query, pageSize);
+    const snapshots = await Promise.all(ids.map((id) => this.#snapshot(this.#names.ofTag(tag, id))));
+    const tasks = snapshots.flatMap((snapshot) => snapshot?.task ?? []);
+    return { kind: "tasks", tasks, nextPageToken: end === undefined ? "" : pageTokenOf(end), pageSize, totalSize };
+  }
+
+  async requestCancel(taskId: string, owner: string): Promise<Maybe<CancelRequested>> {
+    const keys = this.#names.ofTask(owner, taskId);
+    const answer = await this.#scripts.run("requestCancel", keys, [STATUS_BYTES]);
+    if (answer === null) return undefined;
+    const [outcome, which, toTell] = listOf(answer);
+    if (outcome === "told") return { outcome, holder: textOf(which) };
+    if (toTell === 1) this.#webhooks.note(keys);
+    if (outcome !== "canceled") return { outcome: "closed", state: stateFrom(which) };
+    this.#bells.ringHere(this.#names.wakeChannel(taskId));
+    return { outcome, state: stateFrom(which) };
+  }
+
+  async renew(holds: readonly Hold[], leaseMs: number): Promise<readonly Appended[]> {
+    return Promise.all(holds.map((hold) => this.#holdings.renew(hold, leaseMs)));
+  }
+
+  async takeOver(lease: LeaseRequest, limit: number): Promise<readonly TakenOver[]> {
+    return this.#holdings.takeOver(lease, limit);
+  }
+
+  async setPush(owner: string, config: PushConfig) {
+    return this.#webhooks.set(this.#names.ofTask(owner, config.taskId), config);
+  }
+
+  async pushes(taskId: string, owner: string) {
+    return this.#webhooks.all(this.#names.ofTask(owner, taskId));
+  }
+
+  async deletePush(taskId: string, owner: string, id: string) {
+    return this.#webhooks.delete(this.#names.ofTask(owner, taskId), id);
+  }
+
+  async duePushes(lease: LeaseRequest, limit: number): Promise<readonly DuePush[]> {
+    return this.#webhooks.due(lease, limit);
+  }
+
+  async told(due: DuePush, told: Told): Promise<boolean> {
+    return this.#webhooks.told(this.#names.ofTask(due.owner, due.config.taskId), due, told);
+  }
+
+  wake(taskId: string, run: () => void): () => void {
+    return this.#bells.on(this.#names.wakeChannel(taskId), (said) => {
+      if (said !== this.#origin) run();
+    });
+  }
+
+  /** After a break of the line nothing is said here: the holder learns of a cancel from its next renewal. */
+  listen(holder: string, heard: (taskId: string) => void): () => void {
+    return this.#bells.on(this.#names.holderChannel(holder), (taskId) => {
+      if (taskId !== undefined) heard(taskId);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#bells.close();
+    await this.#redis.close();
+  }
+
+  async #makeRoom(tag: string, ids: readonly string[]): Promise<void> {
+    const evict = () => Promise.all(ids.map((id) => this.#scripts.run("evict", this.#names.ofTag(tag, id), [])));
+    const making = this.#makingRoom.get(tag) ?? evict().finally(() => this.#makingRoom.delete(tag));
+    this.#makingRoom.set(tag, making);
+    await making;
+  }
+
+  async #snapshot(keys: TaskKeys, at?: number): Promise<Maybe<Snapshot>> {
+    const answer = await this.#scripts.run("snapshot", keys, [at ?? ""]);
+    if (answer === null) return undefined;
+    const { task, seq } = this.#fold(keys, answer, at === undefined);
+    return { task, seq };
+  }
+
+  /** A fold that took many entries is kept, so that the next one does not. */
+  #fold(keys: TaskKeys, material: unknown, isNow = true): Snapshot {
+    const folded = foldedFrom(material);
+    const { task, seq, heard, applied } = folded;
+    if (isNow && applied >= this.#limits.entriesPerSnapshot) {
+      this.#scripts.run("keepSnapshot", keys, [seq, heard, storedText(task)]).catch(() => undefined);
+    }
+    return folded;
+  }
+}
+
+function messageValues(message: Envelope): readonly (string | number)[] {
+  return [storedText(message), message.context.idempotencyKey ?? "", messageSize(message)];
+}
+
+/** Only states of ours were written. */
+function stateFrom(answer: unknown): State {
+  return textOf(answer) as State;
+}
+
+function refusedResume(outcome: unknown): Extract<Resumed, { ok: false }>["because"] {
+  return outcome === "repeated" || outcome === "closed" || outcome === "running" || outcome === "full" ? outcome : "missing";
+}

@@ -1,0 +1,66 @@
+import { IDLE, TASK } from "./pieces.js";
+
+/**
+ * A task, its key and its first webhook. `room`: these have to be evicted first, and their keys are not known here.
+ * `there`: the id is taken.
+ * Arguments: owner, agent, context, state, time of the state, bytes, holder, leaseMs, first entry, idempotency key or "",
+ * digest, keepMs, expireMs of the key, webhook's id or "", webhook.
+ */
+export const CREATE = `${TASK}${IDLE}
+-- The last two keys are given only with an idempotency key.
+local key_kept, keys = KEYS[9], KEYS[10]
+local owner, agent, context, state, at, bytes, holder = unpack(ARGV, 4, 10)
+local lease, first, key, digest, keep, key_expire, push_id, push = unpack(ARGV, 11, 18)
+
+-- The same create again: its answer was lost on the way, not its work.
+local there = redis.call('HMGET', columns, 'epoch', 'holder')
+if there[1] then
+  if there[1] ~= '1' or there[2] ~= holder or redis.call('LINDEX', journal, 0) ~= first then return { 'there' } end
+  redis.call('HSET', columns, 'until', int(now + lease))
+  return { 'made' }
+end
+
+if key_kept then
+  local known = redis.call('GET', key_kept)
+  local till, its_digest, its_task = string.match(known or '', '^(%d+) (%S*) (.*)$')
+  if till and tonumber(till) > now then
+    if its_digest ~= digest then return { 'conflict' } end
+    local gone = redis.call('ZSCORE', idle, its_task)
+    local is_kept = redis.call('ZSCORE', tasks, its_task) and not (gone and tonumber(gone) < (now + 1) * PLACES)
+    if is_kept then return { 'repeated', its_task } end
+    return { 'expired' }
+  end
+  redis.call('ZREMRANGEBYSCORE', keys, '-inf', int(now))
+  if redis.call('ZCARD', keys) >= KEYS_PER_OWNER then return { 'full' } end
+end
+
+-- What is over has lost its own keys already; a few names go with every new task.
+local over = redis.call('ZRANGEBYSCORE', idle, '-inf', int(now * PLACES), 'LIMIT', '0', '32')
+if #over > 0 then
+  redis.call('ZREM', idle, unpack(over))
+  redis.call('ZREM', tasks, unpack(over))
+  redis.call('HDEL', rows, unpack(over))
+end
+if redis.call('ZCARD', tasks) >= KEPT_TASKS then
+  local oldest = redis.call('ZRANGE', idle, 0, EVICTED_AT_ONCE - 1)
+  if #oldest == 0 then return { 'full' } end
+  return { 'room', unpack(oldest) }
+end
+
+local row = #context .. ':' .. context .. (key_kept and '=' .. key or '')
+redis.call('HSET', columns, 'owner', owner, 'agent', agent, 'context', context, 'row', row, 'state', state, 'phase', 'run',
+  'seq', '1', 'epoch', '1', 'holder', holder, 'until', int(now + lease), 'turn', '1', 'bytes', bytes)
+redis.call('RPUSH', journal, first)
+if push_id ~= '' then
+  redis.call('HSET', columns, 'pushes', '1')
+  redis.call('HSET', pushes, 's:' .. push_id, '1 0 0 0 0 0 0', 'c:' .. push_id, push)
+end
+show_state(state, at, row)
+if redis.call('PTTL', tasks) > 0 then for i = 6, 8 do redis.call('PERSIST', KEYS[i]) end end
+if key_kept then
+  redis.call('SET', key_kept, int(now + keep) .. ' ' .. digest .. ' ' .. id, 'PX', key_expire)
+  redis.call('ZADD', keys, int(now + keep), key_kept)
+  if redis.call('PTTL', keys) < tonumber(key_expire) then redis.call('PEXPIRE', keys, key_expire) end
+end
+return { 'made' }
+`;

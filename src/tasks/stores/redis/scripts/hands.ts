@@ -1,0 +1,45 @@
+import { IDLE, OWN_STATUS, PENDING, TASK } from "./pieces.js";
+
+/** Written first, told second: the holder's channel rings when the request is in its place. Argument: bytes of a status. */
+export const REQUEST_CANCEL = `${TASK}${IDLE}${PENDING}${OWN_STATUS}
+local c = redis.call('HMGET', columns, 'phase', 'state', 'holder', 'seq', 'bytes', 'context', 'pushes', 'gone', 'row', 'heard')
+if not c[1] or is_over(c[8]) then return false end
+if c[1] == 'end' then return { 'closed', c[2] } end
+redis.call('HSET', columns, 'cancel', 1)
+if c[1] == 'run' then
+  redis.call('PUBLISH', PREFIX .. ':h:' .. c[3], id)
+  return { 'told', c[3] }
+end
+redis.call('RPUSH', journal, own_status(c[6], 'canceled'))
+local seq = c[4] + 1
+redis.call('HSET', columns, 'state', 'canceled', 'phase', 'end', 'seq', seq, 'bytes', c[5] + ARGV[4],
+  'gone', now + KEPT_TASKS_MS)
+show_state('canceled', now, c[9])
+close(c[10], c[7])
+ring()
+return { 'canceled', 'canceled', c[7] and any_pending(seq) and 1 or 0 }
+`;
+
+/**
+ * A lease that ran out, into new hands. Answers how long it is held otherwise, or nothing when nobody has to hold it.
+ * Arguments: holder, leaseMs.
+ */
+export const TAKE_OVER = `${TASK}
+local c = redis.call('HMGET', columns, 'phase', 'until', 'epoch', 'owner', 'agent', 'context', 'seq', 'turn', 'saved', 'cancel')
+if c[1] ~= 'run' then return false end
+if tonumber(c[2]) > now then return { 'held', c[2] } end
+local till = now + ARGV[5]
+redis.call('HSET', columns, 'epoch', c[3] + 1, 'holder', ARGV[4], 'until', till)
+return { 'taken', till, c[3] + 1, c[4], c[5], c[6], c[7], c[8], c[9] or '', c[10] or '' }
+`;
+
+/** Makes room, unless somebody runs it again by now. Its readers are rung: there is nothing left to wait for. */
+export const EVICT = `${TASK}
+if not redis.call('ZSCORE', idle, id) then return 0 end
+redis.call('UNLINK', columns, journal, heard, pushes, snapshot)
+redis.call('ZREM', idle, id)
+redis.call('ZREM', tasks, id)
+redis.call('HDEL', rows, id)
+ring()
+return 1
+`;

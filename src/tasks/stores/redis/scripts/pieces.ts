@@ -1,0 +1,97 @@
+/**
+ * Pieces that several scripts share. A script of a task is given all keys of that task and of its owner's indexes, always in
+ * this order: they share a hash tag, so they live on one node of a cluster. Arguments: the time ("" for Redis's own), the
+ * store that asks, the task's id, then what the operation needs. A column that is not there has its first value: most tasks
+ * never have a message in the queue, a webhook or a request to cancel, and every write costs.
+ */
+export const TASK = `
+local columns, journal, heard, pushes, snapshot = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local tasks, idle, rows = KEYS[6], KEYS[7], KEYS[8]
+local origin, id = ARGV[2], ARGV[3]
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+-- Redis writes a number of Lua's with all its digits as a fraction, which takes longer than most commands do.
+local function int(number) return string.format('%d', number) end
+-- A finished task is over at its own time, whether Redis has removed its keys by then or not.
+local function is_over(gone) return gone and tonumber(gone) <= now end
+local function ring() redis.call('PUBLISH', PREFIX .. ':w:' .. id, origin) end
+`;
+
+/** Whether a webhook waits to be told. The numbers of a webhook: order, epoch, held until, told, failures, due, given up. */
+export const PENDING = `
+local function numbers_of(text)
+  local order, epoch, held, told, failures, due, gave = string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d)$')
+  return { order = tonumber(order), epoch = tonumber(epoch), held = tonumber(held), told = tonumber(told),
+    failures = tonumber(failures), due = tonumber(due), gave = gave == '1' }
+end
+local function is_pending(push, seq) return not push.gave and push.told < seq end
+local function any_pending(seq)
+  local all = redis.call('HGETALL', pushes)
+  for i = 1, #all, 2 do
+    if string.sub(all[i], 1, 2) == 's:' and is_pending(numbers_of(all[i + 1]), seq) then return true end
+  end
+  return false
+end
+`;
+
+/** Writing a webhook back. One counter for all of a task, so that no epoch comes again for an id that was deleted. */
+export const PUSH_NUMBERS = `
+local function next_number() return redis.call('HINCRBY', pushes, 'number', 1) + 1 end
+local function keep_numbers(push_id, push)
+  redis.call('HSET', pushes, 's:' .. push_id, string.format('%d %d %d %d %d %d %d', push.order, push.epoch, push.held,
+    push.told, push.failures, push.due, push.gave and 1 or 0))
+end
+`;
+
+/**
+ * The end of a turn. The idle index is the order in which tasks make room for others: what ended, by the time it is gone;
+ * then, behind RESTING, what waits for its caller. Places are whole numbers, several for each millisecond, so that tasks of
+ * one millisecond keep their order.
+ */
+export const IDLE = `
+local PLACES, RESTING = 64, 4e15
+local function to_idle(time, band)
+  redis.call('ZADD', idle, int(band + time * PLACES + redis.call('ZCARD', idle) % PLACES), id)
+end
+local function rest() to_idle(now, RESTING) end
+local function close(was_heard, has_pushes)
+  to_idle(now + KEPT_TASKS_MS, 0)
+  redis.call('PEXPIRE', columns, EXPIRE_MS)
+  redis.call('PEXPIRE', journal, EXPIRE_MS)
+  redis.call('PEXPIRE', snapshot, EXPIRE_MS)
+  if was_heard then redis.call('PEXPIRE', heard, EXPIRE_MS) end
+  if has_pushes then redis.call('PEXPIRE', pushes, EXPIRE_MS) end
+  -- An owner all of whose tasks have ended leaves nothing behind.
+  local count = redis.call('ZCARD', tasks)
+  if count == redis.call('ZCARD', idle) and count == redis.call('ZCOUNT', idle, '-inf', '(4e15') then
+    for i = 6, 8 do redis.call('PEXPIRE', KEYS[i], EXPIRE_MS) end
+  end
+end
+-- Newest first is lowest first here, so that tasks of one millisecond are ordered by id as the page tokens want it.
+local function show_state(state, at, row)
+  redis.call('ZADD', tasks, int(-at), id)
+  redis.call('HSET', rows, id, state .. ' ' .. row)
+end
+`;
+
+/** What a task is folded from: the newest snapshot that is not too new, and all that came behind it. */
+export const MATERIAL = `
+local function material(at)
+  local kept = redis.call('HMGET', snapshot, 'seq', 'heard', 'task')
+  local seq, said, task = 0, 0, ''
+  if kept[1] and tonumber(kept[1]) <= at then seq, said, task = tonumber(kept[1]), tonumber(kept[2]), kept[3] end
+  local entries = seq < at and redis.call('LRANGE', journal, seq, at - 1) or {}
+  return { at, task, seq, said, entries, redis.call('LRANGE', heard, said, -1) }
+end
+`;
+
+/** An entry that the store writes by itself. Rare, so the context's id is put into JSON here. */
+export const OWN_STATUS = `
+local function own_status(context, state)
+  return '{"kind":"status","taskId":' .. cjson.encode(id) .. ',"contextId":' .. cjson.encode(context)
+    .. ',"status":{"state":"' .. state .. '","at":' .. int(now) .. '}}'
+end
+`;

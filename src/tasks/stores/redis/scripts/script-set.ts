@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import type { TaskLimits } from "../../../limits.js";
+import { APPEND, RENEW } from "./append.js";
+import { CREATE } from "./create.js";
+import { EVICT, REQUEST_CANCEL, TAKE_OVER } from "./hands.js";
+import { KEEP_SNAPSHOT, LIST, READ, SNAPSHOT } from "./look.js";
+import { SETTLE_HINTS } from "./settle-hints.js";
+import { HEAR_MESSAGE, NEXT_TURN, RESUME } from "./turns.js";
+import { DELETE_PUSH, DUE_PUSH, PUSHES, SET_PUSH, TOLD } from "./webhooks.js";
+
+const SOURCES = {
+  append: APPEND,
+  create: CREATE,
+  deletePush: DELETE_PUSH,
+  duePush: DUE_PUSH,
+  evict: EVICT,
+  hear: HEAR_MESSAGE,
+  keepSnapshot: KEEP_SNAPSHOT,
+  list: LIST,
+  nextTurn: NEXT_TURN,
+  pushes: PUSHES,
+  read: READ,
+  renew: RENEW,
+  requestCancel: REQUEST_CANCEL,
+  resume: RESUME,
+  setPush: SET_PUSH,
+  settleHints: SETTLE_HINTS,
+  snapshot: SNAPSHOT,
+  takeOver: TAKE_OVER,
+  told: TOLD,
+} as const;
+
+export type ScriptName = keyof typeof SOURCES;
+
+/** A script as Redis knows it: by the digest of its text. */
+export interface Script {
+  readonly lua: string;
+  readonly sha: string;
+}
+export type ScriptSet = Readonly<Record<ScriptName, Script>>;
+
+/** What the scripts know from the start, beside the task limits. */
+export interface ScriptSettings {
+  readonly prefix: string;
+  readonly limits: TaskLimits;
+  /** How long Redis keeps the keys of a finished task. */
+  readonly expireMs: number;
+}
+
+/** A webhook with nothing to be told is looked at this often, in case the hint that came with an entry was lost. */
+const IDLE_LOOK_MS = 30_000;
+/** When an owner has no room left, this part of its tasks is evicted in one go. */
+const EVICTED_PART = 100;
+/** Evicted in one go at most. */
+const EVICTED_MOST = 200;
+
+/** As milliseconds, three centuries. */
+const UNREACHED = 1e13;
+
+/** The scripts of a store. Its limits are written into them: they never change, and so they are not sent each time. */
+export function scriptSet({ prefix, limits, expireMs }: ScriptSettings): ScriptSet {
+  const { keptTasks, keptTasksMs, journalEntries, journalBytes, inputsPerTask } = limits;
+  const settings = `
+local PREFIX = '${prefix}'
+local KEPT_TASKS, KEPT_TASKS_MS, EXPIRE_MS = ${whole(keptTasks)}, ${whole(keptTasksMs)}, '${whole(expireMs)}'
+local JOURNAL_ENTRIES, JOURNAL_BYTES, INPUTS_PER_TASK = ${whole(journalEntries)}, ${whole(journalBytes)}, ${whole(inputsPerTask)}
+local KEYS_PER_OWNER, PUSH_CONFIGS = ${whole(limits.idempotencyKeysPerOwner)}, ${whole(limits.pushConfigsPerTask)}
+local IDLE_LOOK_MS = ${IDLE_LOOK_MS}
+local EVICTED_AT_ONCE = ${Math.min(EVICTED_MOST, Math.max(1, whole(keptTasks / EVICTED_PART)))}
+`;
+  const made = Object.entries(SOURCES).map(([name, source]) => {
+    const lua = settings + source;
+    return [name, { lua, sha: createHash("sha1").update(lua).digest("hex") }];
+  });
+  // Made from the very names of SOURCES.
+  return Object.fromEntries(made) as ScriptSet;
+}
+
+/** A limit as the scripts can count with it: no limit is one that nobody reaches. */
+function whole(limit: number): number {
+  return Math.floor(Math.min(limit, UNREACHED));
+}

@@ -1,0 +1,62 @@
+import { IDLE, MATERIAL, OWN_STATUS, PENDING, TASK } from "./pieces.js";
+
+/** Messages of the caller. They are no entries of the journal: each remembers the entry it was said after. */
+const HEAR = `
+local c = redis.call('HMGET', columns, 'phase', 'seq', 'heard', 'bytes', 'queue', 'epoch', 'turn', 'context', 'saved', 'pushes',
+  'gone', 'row')
+local message, key, bytes = ARGV[4], ARGV[5], ARGV[6]
+local phase, seq, said = c[1], tonumber(c[2] or 0), tonumber(c[3] or 0)
+local is_missing = not phase or is_over(c[11])
+local function was_heard() return key ~= '' and redis.call('HEXISTS', columns, 'k:' .. key) == 1 end
+local function fits(entries, more) return seq + said + entries <= JOURNAL_ENTRIES and c[4] + more <= JOURNAL_BYTES end
+local function hear(more)
+  redis.call('RPUSH', heard, int(seq) .. ' ' .. message)
+  redis.call('HSET', columns, 'heard', said + 1, 'bytes', c[4] + more)
+  if key ~= '' then redis.call('HSET', columns, 'k:' .. key, 1) end
+end
+`;
+
+/** A message to a running task. Arguments: message, its idempotency key or "", its bytes. */
+export const HEAR_MESSAGE = `${TASK}${HEAR}
+if is_missing then return 'missing' end
+if was_heard() then return 'repeated' end
+if phase == 'end' then return 'closed' end
+if phase == 'rest' then return 'interrupted' end
+local _, waiting = string.gsub(c[5] or '', ',', ',')
+if waiting >= INPUTS_PER_TASK then return 'busy' end
+if not fits(1, bytes) then return 'full' end
+hear(bytes)
+-- The queue holds places in the list of what was heard.
+redis.call('HSET', columns, 'queue', (c[5] or '') .. int(said) .. ',')
+return 'heard'
+`;
+
+/** A new turn of a task that rests. Arguments: message, its key or "", its bytes, bytes of a status, holder, leaseMs. */
+export const RESUME = `${TASK}${IDLE}${PENDING}${MATERIAL}${OWN_STATUS}${HEAR}
+local event_bytes, holder, lease = ARGV[7], ARGV[8], ARGV[9]
+if is_missing then return { 'missing' } end
+if was_heard() then return { 'repeated' } end
+if phase == 'end' then return { 'closed' } end
+if phase ~= 'rest' then return { 'running' } end
+if not fits(1, bytes) or not fits(1, event_bytes) then return { 'full' } end
+redis.call('RPUSH', journal, own_status(c[8], 'working'))
+seq = seq + 1
+local epoch, turn = c[6] + 1, c[7] + 1
+redis.call('HSET', columns, 'state', 'working', 'phase', 'run', 'seq', seq, 'epoch', epoch, 'holder', holder,
+  'until', now + lease, 'turn', turn)
+hear(bytes + event_bytes)
+redis.call('ZREM', idle, id)
+show_state('working', now, c[12])
+ring()
+return { 'ok', epoch, turn, c[9] or '', material(seq), c[10] and any_pending(seq) and 1 or 0 }
+`;
+
+/** The message that waits longest. Argument: epoch. */
+export const NEXT_TURN = `${TASK}${MATERIAL}
+local c = redis.call('HMGET', columns, 'phase', 'epoch', 'queue', 'turn', 'seq', 'saved')
+if c[1] ~= 'run' or c[2] ~= ARGV[4] or (c[3] or '') == '' then return false end
+local place, rest = string.match(c[3], '^(%d+),(.*)$')
+local turn = c[4] + 1
+redis.call('HSET', columns, 'queue', rest, 'turn', turn)
+return { redis.call('LINDEX', heard, place), turn, c[6] or '', material(tonumber(c[5])) }
+`;

@@ -1,0 +1,121 @@
+import type { Maybe, PushConfig, PushDelivery } from "../../../envelope/index.js";
+import type { DuePush, LeaseRequest, Told } from "../../store.js";
+import { listOf, numberOf, textOf } from "./answers.js";
+import type { RedisConnection } from "./connection.js";
+import { type Hint, HintIndex } from "./hints.js";
+import type { KeyNames, TaskKeys } from "./keys.js";
+import type { TaskScripts } from "./task-scripts.js";
+
+/** A hint that is written before its webhook must not be looked at before the webhook is there. */
+const WRITTEN_WITHIN_MS = 5_000;
+/** Each hint gives one webhook at a time, so that one task cannot fill a teller's hands. */
+const ROUNDS = 8;
+
+/** The webhooks of the Redis store. A task that has any keeps a hint until it has ended and all is told. */
+export class RedisWebhooks {
+  readonly #redis: RedisConnection;
+  readonly #names: KeyNames;
+  readonly #scripts: TaskScripts;
+  readonly #hints: HintIndex;
+
+  constructor(redis: RedisConnection, names: KeyNames, scripts: TaskScripts) {
+    this.#redis = redis;
+    this.#names = names;
+    this.#scripts = scripts;
+    this.#hints = new HintIndex(redis, names.duePushes);
+  }
+
+  /** To be said before a webhook is written. */
+  announce(keys: TaskKeys): Promise<unknown> {
+    return this.#hints.write(keys, this.#redis.nowMs + WRITTEN_WITHIN_MS).done;
+  }
+
+  /** There is something to tell. If this is lost, the hint the task has anyway leads there later. */
+  note(keys: TaskKeys): void {
+    this.#hints.hasten(keys, this.#redis.nowMs).catch(() => undefined);
+  }
+
+  async set(keys: TaskKeys, config: PushConfig): Promise<"stored" | "missing" | "full"> {
+    const announced = this.announce(keys);
+    const setting = this.#scripts.run("setPush", keys, [config.id, configText(config)]);
+    const [, answer] = await Promise.all([announced, setting]);
+    if (answer !== "stored") return answer === "full" ? "full" : "missing";
+    this.note(keys);
+    return "stored";
+  }
+
+  async all(keys: TaskKeys): Promise<Maybe<readonly PushConfig[]>> {
+    const answer = await this.#scripts.run("pushes", keys, []);
+    if (answer === null) return undefined;
+    const [seq, flat] = listOf(answer);
+    const fields = fieldsOf(flat);
+    const pushes = [...fields].flatMap(([name, numbers]) => {
+      if (!name.startsWith("s:")) return [];
+      const id = name.slice(2);
+      const config = fields.get(`c:${id}`) ?? "";
+      return { order: orderOf(numbers), shown: shownFrom(config, numbers, fields.get(`e:${id}`), numberOf(seq)) };
+    });
+    return pushes.sort((a, b) => a.order - b.order).map(({ shown }) => shown);
+  }
+
+  async delete(keys: TaskKeys, id: string): Promise<boolean> {
+    return (await this.#scripts.run("deletePush", keys, [id])) === 1;
+  }
+
+  async due(lease: LeaseRequest, limit: number): Promise<readonly DuePush[]> {
+    const due: DuePush[] = [];
+    for (let round = 0; round < ROUNDS && due.length < limit; round++) {
+      const hints = await this.#hints.due(limit - due.length);
+      if (hints.length === 0) break;
+      const taken = await Promise.all(hints.map((hint) => this.#take(hint, lease)));
+      for (const push of taken) if (push !== undefined) due.push(push);
+    }
+    return due;
+  }
+
+  async told(keys: TaskKeys, due: DuePush, told: Told): Promise<boolean> {
+    const number = told.outcome === "accepted" ? told.seq : told.outcome === "failed" ? told.retryInMs : 0;
+    const leaseMs = told.outcome === "accepted" ? told.leaseMs : 0;
+    const problem = "problem" in told ? told.problem : "";
+    const answer = await this.#scripts.run("told", keys, [due.config.id, due.epoch, told.outcome, number, leaseMs, problem]);
+    if (answer === null) return false;
+    const [next] = listOf(answer);
+    if (next !== "") await this.#hints.hasten(keys, numberOf(next));
+    return true;
+  }
+
+  async #take(hint: Hint, { leaseMs }: LeaseRequest): Promise<Maybe<DuePush>> {
+    const answer = await this.#scripts.run("duePush", this.#names.ofTag(hint.tag, hint.taskId), [leaseMs]);
+    const [next, owner, agent, seq, numbers, config, problem] = listOf(answer);
+    await this.#hints.settle(hint, next === "" ? undefined : numberOf(next)).done;
+    if (owner === undefined) return undefined;
+    const state = textOf(numbers);
+    const shown = shownFrom(textOf(config), state, textOf(problem), numberOf(seq));
+    return { owner: textOf(owner), agent: textOf(agent), config: shown, epoch: Number(state.split(" ")[1]) };
+  }
+}
+
+/** Everything but the state of delivery, which is kept beside it. */
+export function configText({ delivery: _, ...config }: PushConfig): string {
+  return JSON.stringify(config);
+}
+
+function orderOf(numbers: string): number {
+  return Number(numbers.split(" ")[0]);
+}
+
+function shownFrom(text: string, numbers: string, problem: Maybe<string>, seq: number): PushConfig {
+  const config: PushConfig = JSON.parse(text);
+  const [, , , told = 0, failures = 0, due = 0, gave = 0] = numbers.split(" ").map(Number);
+  const state = gave === 1 ? "gave_up" : failures > 0 ? "retrying" : told < seq ? "pending" : "waiting";
+  const nextAt = state === "retrying" ? due : undefined;
+  const delivery: PushDelivery = { state, seq: told, failures, nextAt, problem: problem === "" ? undefined : problem };
+  return { ...config, delivery };
+}
+
+function fieldsOf(flat: unknown): ReadonlyMap<string, string> {
+  const list = listOf(flat);
+  const fields = new Map<string, string>();
+  for (let index = 0; index + 1 < list.length; index += 2) fields.set(textOf(list[index]), textOf(list[index + 1]));
+  return fields;
+}

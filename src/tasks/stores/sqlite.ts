@@ -1,0 +1,231 @@
+import { basename } from "node:path";
+import { type Envelope, isTerminal, type Maybe, type PushConfig } from "../../envelope/index.js";
+import { type TaskLimits, taskLimits } from "../limits.js";
+import type { Batch, DuePush, Hold, LeaseRequest, NewTask, Store, Told } from "../store.js";
+import { CommitQueue } from "./sqlite/commit-queue.js";
+import { storeFailure } from "./sqlite/failures.js";
+import { JournalTable } from "./sqlite/journal-table.js";
+import { KeyTable } from "./sqlite/key-table.js";
+import { type Connection, loadLibrary } from "./sqlite/library.js";
+import { Listeners } from "./sqlite/listeners.js";
+import { openFile, type Synchronous } from "./sqlite/open-file.js";
+import { PushTable } from "./sqlite/push-table.js";
+import { RecentEntries } from "./sqlite/recent-entries.js";
+import { Room } from "./sqlite/room.js";
+import { Snapshots } from "./sqlite/snapshots.js";
+import { TaskList } from "./sqlite/task-list.js";
+import { type StepRules, type Tables, TaskSteps } from "./sqlite/task-steps.js";
+import { TaskTable } from "./sqlite/task-table.js";
+import { Totals } from "./sqlite/totals.js";
+
+/** What a store in a file needs. */
+export interface SqliteStoreOptions {
+  /** Made if it is not there, with its folder, for this user alone. */
+  readonly file: string;
+  readonly limits?: Maybe<Partial<TaskLimits>>;
+  now(): number;
+  /** `normal` unless told otherwise: a power cut may lose the last moments. `full` waits for the disk at every step. */
+  readonly synchronous?: Maybe<Synchronous>;
+}
+
+interface Shared {
+  readonly totals: Totals;
+  readonly recent: RecentEntries;
+}
+
+const FIRST_KEPT = 1;
+
+/**
+ * Tasks in a file of this machine, for one process or several at once. Needs the package `libsql`. Room that tasks leave
+ * is used again for others; the file gets smaller, little by little, when more than half of it is unused.
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const connect = await loadLibrary();
+  const { file, synchronous = "normal" } = options;
+  let connection: Connection | undefined;
+  try {
+    connection = openFile(connect, file, synchronous);
+    return new SqliteStore(connection, options);
+  } catch (thrown) {
+    connection?.close();
+    throw storeFailure(thrown, file);
+  }
+}
+
+/** Every method is a step in the queue: one transaction, shared with the calls of the same turn of the event loop. */
+class SqliteStore implements Store {
+  readonly durability: string;
+  readonly #connection: Connection;
+  readonly #limits: TaskLimits;
+  readonly #queue: CommitQueue;
+  readonly #listeners: Listeners;
+  readonly #tables: Tables;
+  readonly #steps: TaskSteps;
+  readonly #list: TaskList;
+  readonly #changed = new Set<string>();
+  #closed: Promise<void> | undefined;
+
+  constructor(connection: Connection, { file, limits, now, synchronous = "normal" }: SqliteStoreOptions) {
+    this.durability = durabilityOf(file, synchronous);
+    this.#connection = connection;
+    this.#limits = taskLimits(limits);
+    this.#listeners = new Listeners(connection);
+    const totals = new Totals(connection);
+    const recent = new RecentEntries();
+    const changed = (taskId: string) => void this.#changed.add(taskId);
+    this.#tables = tablesOf(connection, { totals, recent }, { limits: this.#limits, now, changed });
+    this.#steps = new TaskSteps(this.#tables, { limits: this.#limits, now, changed });
+    this.#list = new TaskList(connection, this.#tables, this.#limits.defaultPageSize);
+    const begin = () => {
+      totals.forget();
+      recent.forget();
+      this.#changed.clear();
+    };
+    const committed = () => {
+      recent.keep();
+      for (const taskId of this.#changed) this.#listeners.ring(taskId);
+    };
+    const around = { begin, end: () => totals.write(), committed };
+    this.#queue = new CommitQueue(connection, around, basename(file));
+  }
+
+  create(start: NewTask) {
+    return this.#queue.do("write", () => this.#steps.create(start));
+  }
+
+  append(taskId: string, batch: Batch) {
+    return this.#queue.do("write", () => this.#steps.append(taskId, batch));
+  }
+
+  facts(taskId: string, owner: string) {
+    return this.#queue.do("read", () => {
+      const row = this.#tables.tasks.find(taskId, owner);
+      return row && { agent: row.agent, contextId: row.contextId, state: row.state, seq: row.seq };
+    });
+  }
+
+  hear(taskId: string, owner: string, message: Envelope) {
+    return this.#queue.do("write", () => this.#steps.hear(taskId, owner, message));
+  }
+
+  resume(taskId: string, owner: string, message: Envelope, lease: LeaseRequest) {
+    return this.#queue.do("write", () => this.#steps.resume(taskId, owner, message, lease));
+  }
+
+  nextTurn(taskId: string, epoch: number) {
+    return this.#queue.do("write", () => this.#steps.nextTurn(taskId, epoch));
+  }
+
+  read(taskId: string, owner: string, after: number, limit: number) {
+    return this.#queue.do("read", () => {
+      const { tasks, journal } = this.#tables;
+      const row = tasks.find(taskId, owner);
+      if (row === undefined) return undefined;
+      const to = Math.min(row.seq, after + limit);
+      const entries = after < to ? journal.read(row, after + 1, to) : [];
+      return { firstKept: FIRST_KEPT, entries, closed: isTerminal(row.state) };
+    });
+  }
+
+  snapshot(taskId: string, owner: string, at?: number) {
+    return this.#queue.do("read", () => {
+      const row = this.#tables.tasks.find(taskId, owner);
+      return row && this.#tables.snapshots.at(row, at ?? row.seq);
+    });
+  }
+
+  list(owner: string, query: Parameters<Store["list"]>[1]) {
+    return this.#queue.do("read", () => this.#list.page(owner, query));
+  }
+
+  requestCancel(taskId: string, owner: string) {
+    return this.#queue.do("write", () => this.#steps.requestCancel(taskId, owner));
+  }
+
+  renew(holds: readonly Hold[], leaseMs: number) {
+    return this.#queue.do("write", () => holds.map((hold) => this.#steps.renew(hold, leaseMs)));
+  }
+
+  takeOver(lease: LeaseRequest, limit: number) {
+    return this.#queue.do("write", () => this.#steps.takeOver(lease, limit));
+  }
+
+  setPush(owner: string, config: PushConfig) {
+    return this.#queue.do("write", () => {
+      const row = this.#tables.tasks.find(config.taskId, owner);
+      return row === undefined ? "missing" : this.#tables.pushes.set(row, config);
+    });
+  }
+
+  pushes(taskId: string, owner: string) {
+    return this.#queue.do("read", () => {
+      const row = this.#tables.tasks.find(taskId, owner);
+      return row && this.#tables.pushes.of(row);
+    });
+  }
+
+  deletePush(taskId: string, owner: string, id: string) {
+    return this.#queue.do("write", () => {
+      const row = this.#tables.tasks.find(taskId, owner);
+      if (row !== undefined) this.#tables.pushes.delete(row, id);
+      return row !== undefined;
+    });
+  }
+
+  duePushes(lease: LeaseRequest, limit: number) {
+    return this.#queue.do("write", () => this.#tables.pushes.due(lease, limit));
+  }
+
+  told(due: DuePush, told: Told) {
+    return this.#queue.do("write", () => {
+      const row = this.#tables.tasks.find(due.config.taskId, due.owner);
+      return row !== undefined && this.#tables.pushes.told(row, due, told);
+    });
+  }
+
+  wake(taskId: string, run: () => void): () => void {
+    return this.#listeners.wake(taskId, run);
+  }
+
+  listen(holder: string, heard: (taskId: string) => void): () => void {
+    return this.#listeners.listen(holder, heard);
+  }
+
+  /** What was asked before is done; the log goes into the file. Every method is refused from now on. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await this.#queue.close();
+    this.#listeners.close();
+    try {
+      this.#connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {
+      // Another process reads, or the disk is full: the log stays beside the file, and whoever opens it next takes it in.
+    }
+    this.#connection.close();
+  }
+}
+
+function tablesOf(connection: Connection, shared: Shared, rules: StepRules): Tables {
+  const { totals, recent } = shared;
+  const { limits, now, changed } = rules;
+  const tasks = new TaskTable(connection, totals, { keptMs: limits.keptTasksMs, now });
+  const journal = new JournalTable(connection, recent);
+  return {
+    tasks,
+    journal,
+    snapshots: new Snapshots(connection, { tasks, journal }, limits.entriesPerSnapshot),
+    keys: new KeyTable(connection, totals, limits),
+    pushes: new PushTable(connection, tasks, { perTask: limits.pushConfigsPerTask, now }),
+    room: new Room(connection, { totals, tasks }, limits, changed),
+  };
+}
+
+function durabilityOf(file: string, synchronous: Synchronous): string {
+  const survives = `in ${file}: survives the end of this process`;
+  if (synchronous === "full") return `${survives}, and with synchronous=full a power cut`;
+  return `${survives}; with synchronous=normal a power cut may lose the last moments`;
+}

@@ -1,0 +1,15 @@
+/** What a column does not give back as it was put in: a NUL ends it early, half a surrogate pair becomes another character. */
+const UNSAFE = /[\0%\p{Surrogate}]/u;
+const EACH_UNSAFE = /[\0%\p{Surrogate}]/gu;
+const ESCAPED = /%([0-9a-f]+);/g;
+
+/** A name from outside as a column keeps it: two different names never become one. */
+export function columnText(name: string): string {
+  return UNSAFE.test(name) ? name.replace(EACH_UNSAFE, (unit) => `%${unit.charCodeAt(0).toString(16)};`) : name;
+}
+
+export function nameFrom(column: string): string {
+  return column.includes("%")
+    ? column.replace(ESCAPED, (_, unit: string) => String.fromCharCode(Number.parseInt(unit, 16)))
+    : column;
+}

@@ -1,0 +1,172 @@
+import { AgentError } from "../../../envelope/index.js";
+import { closedFailure, isBusy, storeFailure } from "./failures.js";
+import type { Connection } from "./library.js";
+
+/** Calls that share one transaction; the rest wait for the next turn of the event loop. */
+const CALLS_PER_COMMIT = 128;
+/** Calls that wait, should the file be held by another process. */
+const CALLS_WAITING = 10_000;
+/** Between two tries to get the file from another process. */
+const TRY_AGAIN_MS = 5;
+/** After so many tries the calls are refused: about five seconds, with the short wait of each try. */
+const LOCK_TRIES = 500;
+
+/** A read sees one moment; a write also keeps other processes from writing. */
+type Mode = "read" | "write";
+
+interface Call {
+  readonly mode: Mode;
+  readonly step: () => unknown;
+  resolve(value: unknown): void;
+  reject(reason: AgentError): void;
+}
+
+type Outcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly refusal: AgentError };
+
+/** What happens around a transaction. */
+export interface Around {
+  begin(): void;
+  /** The last words before the commit. */
+  end(): void;
+  /** It is written: nothing was told to anybody before. Never throws, for nothing can be undone any more. */
+  committed(): void;
+}
+
+/**
+ * Calls of one turn of the event loop, in one transaction. Each is answered after the commit. A step looks before it
+ * writes, so a refusal (an AgentError) leaves nothing behind. Should one fail in any other way, all is undone, and each is
+ * done again by itself: the failure stays with the call it belongs to.
+ */
+export class CommitQueue {
+  readonly #connection: Connection;
+  readonly #around: Around;
+  readonly #file: string;
+  #waiting: Call[] = [];
+  #scheduled = false;
+  #tries = 0;
+  #closed = false;
+  #idle: (() => void) | undefined;
+
+  constructor(connection: Connection, around: Around, file: string) {
+    this.#connection = connection;
+    this.#around = around;
+    this.#file = file;
+  }
+
+  do<T>(mode: Mode, step: () => T): Promise<T> {
+    if (this.#closed) return Promise.reject(closedFailure(this.#file));
+    if (this.#waiting.length >= CALLS_WAITING) {
+      return Promise.reject(new AgentError("overloaded", `too many calls wait for the task store ${this.#file}`));
+    }
+    return new Promise<T>((resolve, reject) => {
+      // The value that comes back is the one this very step gave.
+      this.#waiting.push({ mode, step, resolve: (value) => resolve(value as T), reject });
+      this.#schedule();
+    });
+  }
+
+  /** No call is taken any more; resolves when those that were taken are answered. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#waiting.length === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#idle = resolve;
+    });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(this.#flush);
+  }
+
+  readonly #flush = (): void => {
+    this.#scheduled = false;
+    const calls = this.#waiting.slice(0, CALLS_PER_COMMIT);
+    const outcomes = this.#attempt(calls);
+    if (outcomes === "busy" && this.#tries < LOCK_TRIES) {
+      this.#tries += 1;
+      this.#scheduled = true;
+      setTimeout(this.#flush, TRY_AGAIN_MS);
+      return;
+    }
+    this.#tries = 0;
+    this.#waiting = this.#waiting.slice(calls.length);
+    if (this.#waiting.length > 0) this.#schedule();
+    if (outcomes === "busy") this.#refuse(calls);
+    else answer(calls, outcomes);
+    if (this.#waiting.length === 0) this.#idle?.();
+  };
+
+  #refuse(calls: readonly Call[]): void {
+    for (const { reject } of calls) reject(storeFailure({ code: "SQLITE_BUSY" }, this.#file));
+  }
+
+  #attempt(calls: readonly Call[]): readonly Outcome[] | "busy" {
+    try {
+      return this.#transact(calls);
+    } catch (thrown) {
+      if (isBusy(thrown)) return "busy";
+      if (calls.length === 1) return [this.#refused(thrown)];
+      return calls.map((call) => this.#alone(call));
+    }
+  }
+
+  #alone(call: Call): Outcome {
+    try {
+      return this.#transact([call])[0] ?? this.#refused(undefined);
+    } catch (thrown) {
+      return this.#refused(thrown);
+    }
+  }
+
+  #transact(calls: readonly Call[]): readonly Outcome[] {
+    const outcomes = this.#commit(calls);
+    this.#around.committed();
+    return outcomes;
+  }
+
+  #commit(calls: readonly Call[]): readonly Outcome[] {
+    // Not a prepared statement: one that could not get the lock would stay open, and keep the file as it was for all reads.
+    this.#connection.exec(calls.some(({ mode }) => mode === "write") ? "BEGIN IMMEDIATE" : "BEGIN");
+    try {
+      this.#around.begin();
+      const outcomes = calls.map(outcomeOf);
+      this.#around.end();
+      this.#connection.exec("COMMIT");
+      return outcomes;
+    } catch (thrown) {
+      this.#undo();
+      throw thrown;
+    }
+  }
+
+  #undo(): void {
+    try {
+      if (this.#connection.inTransaction) this.#connection.exec("ROLLBACK");
+    } catch {
+      // What broke the transaction is reported; the next one begins with the same words and finds out whether it can.
+    }
+  }
+
+  #refused(thrown: unknown): Outcome {
+    return { ok: false, refusal: storeFailure(thrown, this.#file) };
+  }
+}
+
+function outcomeOf({ step }: Call): Outcome {
+  try {
+    return { ok: true, value: step() };
+  } catch (thrown) {
+    if (thrown instanceof AgentError) return { ok: false, refusal: thrown };
+    throw thrown;
+  }
+}
+
+function answer(calls: readonly Call[], outcomes: readonly Outcome[]): void {
+  for (const [index, call] of calls.entries()) {
+    const outcome = outcomes[index];
+    if (outcome?.ok === true) call.resolve(outcome.value);
+    else if (outcome !== undefined) call.reject(outcome.refusal);
+  }
+}

@@ -1,0 +1,162 @@
+import type { PushConfig } from "../../../envelope/index.js";
+import type { DuePush, LeaseRequest, NewTask, Told } from "../../store.js";
+import { deliveryOf } from "../kept-push.js";
+import { columnText, nameFrom } from "./column-text.js";
+import type { Connection, Statement } from "./library.js";
+import type { TaskRow, TaskTable } from "./task-table.js";
+
+type Columns = readonly [
+  n: number,
+  config: string,
+  seq: number,
+  failures: number,
+  due: number,
+  gaveUp: number,
+  problem: string | null,
+  epoch: number,
+];
+/** More often than a webhook is ever taken into hands; with it, billions of rows are still counted exactly. */
+const EPOCHS_PER_ROW = 2 ** 20;
+const COLUMNS = "p.n, p.config, p.seq, p.failures, p.due, p.gave_up, p.problem, p.epoch";
+
+/** Webhooks: each is a cursor in its task's journal. `pending` is true while entries behind the cursor are to be told. */
+export class PushTable {
+  readonly #tasks: TaskTable;
+  readonly #perTask: number;
+  readonly #now: () => number;
+  readonly #ofTask: Statement<Columns>;
+  readonly #one: Statement<Columns>;
+  readonly #insert: Statement<readonly []>;
+  readonly #replace: Statement<readonly []>;
+  readonly #delete: Statement<readonly []>;
+  readonly #note: Statement<readonly []>;
+  readonly #isPending: Statement<readonly [number]>;
+  readonly #due: Statement<readonly [...Columns, taskSeq: number, owner: string, agent: string]>;
+  readonly #take: Statement<readonly []>;
+  readonly #accepted: Statement<readonly []>;
+  readonly #idle: Statement<readonly []>;
+  readonly #failed: Statement<readonly []>;
+  readonly #gaveUp: Statement<readonly []>;
+
+  constructor(connection: Connection, tasks: TaskTable, rules: { readonly perTask: number; now(): number }) {
+    this.#tasks = tasks;
+    this.#perTask = rules.perTask;
+    this.#now = rules.now;
+    this.#ofTask = connection.prepare(`SELECT ${COLUMNS} FROM pushes p WHERE p.task = ? ORDER BY p.n`);
+    this.#one = connection.prepare(`SELECT ${COLUMNS} FROM pushes p WHERE p.task = ? AND p.id = ?`);
+    this.#insert = connection.prepare("INSERT INTO pushes (task, id, config, seq, pending) VALUES (?, ?, ?, ?, ?)");
+    this.#replace = connection.prepare(
+      "UPDATE pushes SET config = ?, epoch = epoch + 1, held_until = 0, failures = 0, due = 0, gave_up = 0, problem = NULL, pending = seq < ? WHERE n = ?",
+    );
+    this.#delete = connection.prepare("DELETE FROM pushes WHERE task = ? AND id = ?");
+    this.#note = connection.prepare("UPDATE pushes SET pending = 1 WHERE task = ? AND gave_up = 0 AND seq < ? AND pending = 0");
+    this.#isPending = connection.prepare("SELECT 1 FROM pushes WHERE task = ? AND pending = 1 LIMIT 1");
+    this.#due = connection.prepare(
+      `SELECT ${COLUMNS}, t.seq, t.owner, t.agent FROM pushes p JOIN tasks t ON t.n = p.task
+       WHERE p.pending = 1 AND max(p.due, p.held_until) <= ? AND (t.closed = 0 OR t.status_at > ?)
+       ORDER BY max(p.due, p.held_until) LIMIT ?`,
+    );
+    this.#take = connection.prepare("UPDATE pushes SET epoch = epoch + 1, held_until = ? WHERE n = ?");
+    this.#accepted = connection.prepare(
+      "UPDATE pushes SET seq = ?1, failures = 0, problem = NULL, held_until = ?2, pending = gave_up = 0 AND ?1 < ?3 WHERE n = ?4",
+    );
+    this.#idle = connection.prepare("UPDATE pushes SET held_until = 0 WHERE n = ?");
+    this.#failed = connection.prepare(
+      "UPDATE pushes SET failures = failures + 1, problem = ?, held_until = 0, due = ? WHERE n = ?",
+    );
+    this.#gaveUp = connection.prepare(
+      "UPDATE pushes SET failures = failures + 1, problem = ?, held_until = 0, gave_up = 1, pending = 0 WHERE n = ?",
+    );
+  }
+
+  /** The webhook that came with a new task is told of the task itself. */
+  begin(n: number, { push }: NewTask): void {
+    if (push !== undefined) this.#insert.run([n, columnText(push.id), JSON.stringify(push), 0, 1]);
+  }
+
+  /** To be said after every entry. True when a webhook is to be told. */
+  note(row: TaskRow): boolean {
+    if (row.pushes === 0) return false;
+    this.#note.run([row.n, row.seq]);
+    return this.isPending(row);
+  }
+
+  isPending(row: TaskRow): boolean {
+    return row.pushes > 0 && this.#isPending.get([row.n]) !== undefined;
+  }
+
+  set(row: TaskRow, config: PushConfig): "stored" | "full" {
+    const kept = this.#one.get([row.n, columnText(config.id)]);
+    if (kept === undefined && row.pushes >= this.#perTask) return "full";
+    if (kept !== undefined) {
+      this.#replace.run([JSON.stringify(config), row.seq, kept[0]]);
+      return "stored";
+    }
+    this.#insert.run([row.n, columnText(config.id), JSON.stringify(config), row.seq, 0]);
+    this.#tasks.countPushes(row, 1);
+    return "stored";
+  }
+
+  of(row: TaskRow): readonly PushConfig[] {
+    return row.pushes === 0 ? [] : this.#ofTask.all([row.n]).map((columns) => shown(columns, row.seq));
+  }
+
+  delete(row: TaskRow, id: string): void {
+    if (this.#delete.run([row.n, columnText(id)]).changes > 0) this.#tasks.countPushes(row, -1);
+  }
+
+  due({ leaseMs }: LeaseRequest, limit: number): readonly DuePush[] {
+    const nowMs = this.#now();
+    return this.#due.all([nowMs, this.#tasks.overBefore, limit]).map((row) => {
+      const [n, config, seq, failures, due, gaveUp, problem, epoch, taskSeq, owner, agent] = row;
+      this.#take.run([nowMs + leaseMs, n]);
+      const columns: Columns = [n, config, seq, failures, due, gaveUp, problem, epoch];
+      return { owner: nameFrom(owner), agent: nameFrom(agent), config: shown(columns, taskSeq), epoch: epochOf(n, epoch + 1) };
+    });
+  }
+
+  told(row: TaskRow, due: DuePush, told: Told): boolean {
+    const push = this.#one.get([row.n, columnText(due.config.id)]);
+    if (push === undefined || epochOf(push[0], push[7]) !== due.epoch) return false;
+    this.#hear(push[0], row, told);
+    return true;
+  }
+
+  #hear(n: number, row: TaskRow, told: Told): void {
+    switch (told.outcome) {
+      case "accepted":
+        this.#accepted.run([told.seq, this.#now() + told.leaseMs, row.seq, n]);
+        return;
+      case "idle":
+        this.#idle.run([n]);
+        return;
+      case "failed":
+        this.#failed.run([columnText(told.problem), this.#now() + told.retryInMs, n]);
+        return;
+      case "gave_up":
+        this.#gaveUp.run([columnText(told.problem), n]);
+        return;
+      default:
+        told satisfies never;
+    }
+  }
+}
+
+/** A webhook that was deleted and set once more is another row, and never numbered like the old one. */
+function epochOf(n: number, epoch: number): number {
+  return n * EPOCHS_PER_ROW + epoch;
+}
+
+/** The configuration with its state of delivery, for a journal that ends at `taskSeq`. */
+function shown([, config, seq, failures, due, gaveUp, problem]: Columns, taskSeq: number): PushConfig {
+  const soFar = {
+    told: seq,
+    failures,
+    dueMs: due,
+    gaveUp: gaveUp === 1,
+    problem: problem === null ? undefined : nameFrom(problem),
+  };
+  // Written by this very table.
+  const kept: PushConfig = JSON.parse(config);
+  return { ...kept, delivery: deliveryOf(soFar, taskSeq) };
+}

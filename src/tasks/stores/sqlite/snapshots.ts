@@ -1,0 +1,72 @@
+import { isTerminal, type Maybe, type Task, TaskFold } from "../../../envelope/index.js";
+import type { Entry, Snapshot } from "../../store.js";
+import { storedText, taskFrom } from "../stored-form.js";
+import type { JournalTable } from "./journal-table.js";
+import type { Connection, Statement } from "./library.js";
+import type { TaskRow, TaskTable } from "./task-table.js";
+
+/** Tasks as their journals add up to. A long journal is not folded from its beginning: snapshots are kept on the way. */
+export class Snapshots {
+  readonly #tasks: TaskTable;
+  readonly #journal: JournalTable;
+  readonly #entriesApart: number;
+  readonly #nearest: Statement<readonly [number, number, string]>;
+  readonly #write: Statement<readonly []>;
+
+  constructor(
+    connection: Connection,
+    tables: { readonly tasks: TaskTable; readonly journal: JournalTable },
+    entriesApart: number,
+  ) {
+    this.#tasks = tables.tasks;
+    this.#journal = tables.journal;
+    this.#entriesApart = entriesApart;
+    this.#nearest = connection.prepare(
+      "SELECT seq, heard, body FROM snapshots WHERE task = ? AND seq <= ? ORDER BY seq DESC LIMIT 1",
+    );
+    this.#write = connection.prepare("INSERT INTO snapshots (task, seq, heard, body) VALUES (?, ?, ?, ?)");
+  }
+
+  /** The task at entry `at`, with all that was said before the next one. */
+  at(row: TaskRow, at: number): Maybe<Snapshot> {
+    if (at < 1 || at > row.seq) return undefined;
+    const kept = row.snapshotSeq === 0 ? undefined : this.#nearest.get([row.n, at]);
+    const [seq, heard, body] = kept ?? [0, 0, undefined];
+    const [...entries] = seq < at ? this.#journal.read(row, seq + 1, at) : [];
+    const fold = new TaskFold(body === undefined ? firstTask(entries.shift()) : taskFrom(body));
+    const said = this.#journal.heard(row, heard, at);
+    let next = 0;
+    const hearUpTo = (entry: number) => {
+      for (let one = said[next]; one !== undefined && one.after <= entry; one = said[next]) {
+        fold.hear(one.message);
+        next += 1;
+      }
+    };
+    hearUpTo(Math.max(seq, 1));
+    for (const entry of entries) {
+      fold.apply(entry.event);
+      hearUpTo(entry.seq);
+    }
+    return { task: fold.snapshot(), seq: at };
+  }
+
+  /**
+   * Written when enough entries came since the last, and as many bytes as it holds: all snapshots of a task are then
+   * together about as long as its journal, however often something is added to a long artifact. The last one, of a closed
+   * task, is written for the entries alone: it is what everybody reads from then on.
+   */
+  keepUp(row: TaskRow): void {
+    if (row.seq - row.snapshotSeq < this.#entriesApart) return;
+    if (row.bytes < row.snapshotNext && !isTerminal(row.state)) return;
+    const snapshot = this.at(row, row.seq);
+    if (snapshot === undefined) return;
+    const body = storedText(snapshot.task);
+    this.#write.run([row.n, row.seq, row.heard, body]);
+    this.#tasks.noteSnapshot(row, row.bytes + body.length);
+  }
+}
+
+function firstTask(first: Maybe<Entry>): Task {
+  if (first?.event.kind !== "task") throw new Error("a journal begins with its task");
+  return first.event.task;
+}

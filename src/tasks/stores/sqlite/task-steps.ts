@@ -1,0 +1,198 @@
+import { type Envelope, isInterrupted, isTerminal, type Maybe, type TaskEvent } from "../../../envelope/index.js";
+import { eventSize, messageSize } from "../../content-size.js";
+import type { TaskLimits } from "../../limits.js";
+import type {
+  Appended,
+  Batch,
+  CancelRequested,
+  Created,
+  Heard,
+  Hold,
+  LeaseRequest,
+  NewTask,
+  Resumed,
+  TakenOver,
+  Turned,
+} from "../../store.js";
+import { answerFor } from "../key-index.js";
+import type { JournalTable } from "./journal-table.js";
+import type { KeyTable } from "./key-table.js";
+import type { PushTable } from "./push-table.js";
+import type { Room } from "./room.js";
+import type { Snapshots } from "./snapshots.js";
+import { eventsSize, type TaskRow, type TaskTable } from "./task-table.js";
+
+/** The parts of the file that a step puts together. */
+export interface Tables {
+  readonly tasks: TaskTable;
+  readonly journal: JournalTable;
+  readonly snapshots: Snapshots;
+  readonly keys: KeyTable;
+  readonly pushes: PushTable;
+  readonly room: Room;
+}
+
+/** What a step needs beside the tables. */
+export interface StepRules {
+  readonly limits: TaskLimits;
+  now(): number;
+  /** To be told to whoever waits for the task, once it is written. */
+  changed(taskId: string): void;
+}
+
+/** The steps that change a task. Each looks first and then writes, and is called inside a transaction. */
+export class TaskSteps {
+  readonly #in: Tables;
+  readonly #limits: TaskLimits;
+  readonly #now: () => number;
+  readonly #changed: (taskId: string) => void;
+
+  constructor(tables: Tables, { limits, now, changed }: StepRules) {
+    this.#in = tables;
+    this.#limits = limits;
+    this.#now = now;
+    this.#changed = changed;
+  }
+
+  create(start: NewTask): Created {
+    const { tasks, journal, keys, pushes, room } = this.#in;
+    const { key, owner, task } = start;
+    const nowMs = this.#now();
+    if (key !== undefined) {
+      const known = keys.check(start, key, nowMs);
+      if (known !== undefined) return answerFor(known, tasks.find(known.taskId, owner) !== undefined);
+      if (keys.isFull(owner, nowMs)) return { made: false, because: "full" };
+    }
+    const first: TaskEvent = { kind: "task", task };
+    const bytes = eventSize(first);
+    if (!room.hasRoomForTask(bytes)) return { made: false, because: "full" };
+    const n = tasks.add(start, bytes);
+    journal.write(n, { taskId: task.id, first: 1, events: [first], bytes });
+    if (key !== undefined) keys.keep(start, key, nowMs);
+    pushes.begin(n, start);
+    return { made: true, epoch: 1 };
+  }
+
+  append(taskId: string, batch: Batch): Appended {
+    const { tasks, journal, pushes, snapshots } = this.#in;
+    const row = tasks.get(taskId);
+    if (row === undefined || isTerminal(row.state)) return { ok: false, because: "closed" };
+    if (row.holder === undefined || row.epoch !== batch.epoch) return { ok: false, because: "fenced" };
+    if (row.seq !== batch.after) return { ok: false, because: "sequence" };
+    if (batch.unlessHeard && row.waiting > 0) return { ok: false, because: "heard" };
+    const { events } = batch;
+    const bytes = eventsSize(events);
+    if (!this.#fits(row, events, bytes)) return { ok: false, because: "full" };
+    const then = this.#write(row, events, bytes);
+    if (batch.state !== undefined) journal.save(row.n, batch.state);
+    snapshots.keepUp(then);
+    this.#changed(taskId);
+    return { ok: true, cancelRequested: row.cancelRequested, toTell: pushes.note(then) };
+  }
+
+  hear(taskId: string, owner: string, message: Envelope): Heard {
+    const row = this.#in.tasks.find(taskId, owner);
+    if (row === undefined) return "missing";
+    if (this.#in.journal.hasHeard(row, message)) return "repeated";
+    if (isTerminal(row.state)) return "closed";
+    if (isInterrupted(row.state)) return "interrupted";
+    if (row.waiting >= this.#limits.inputsPerTask) return "busy";
+    if (!this.#canHear(row, message)) return "full";
+    this.#hear(row, message, 1);
+    return "heard";
+  }
+
+  resume(taskId: string, owner: string, message: Envelope, lease: LeaseRequest): Resumed {
+    const { tasks, journal, pushes } = this.#in;
+    const row = tasks.find(taskId, owner);
+    if (row === undefined) return { ok: false, because: "missing" };
+    if (journal.hasHeard(row, message)) return { ok: false, because: "repeated" };
+    if (isTerminal(row.state)) return { ok: false, because: "closed" };
+    if (!isInterrupted(row.state)) return { ok: false, because: "running" };
+    const events = [this.#statusEvent(row, "working")];
+    const bytes = eventsSize(events);
+    if (!this.#canHear(row, message) || !this.#fits(row, events, bytes)) return { ok: false, because: "full" };
+    const held = tasks.hold(this.#write(row, events, bytes), lease, 1);
+    const then = this.#hear(held, message, 0);
+    pushes.note(then);
+    this.#changed(taskId);
+    return { ok: true, ...this.#turned(then) };
+  }
+
+  nextTurn(taskId: string, epoch: number): Maybe<{ readonly message: Envelope; readonly turned: Turned }> {
+    const { tasks, journal } = this.#in;
+    const row = tasks.get(taskId);
+    if (row === undefined || row.holder === undefined || row.epoch !== epoch) return undefined;
+    const message = journal.takeWaiting(row);
+    return message === undefined ? undefined : { message, turned: this.#turned(tasks.beginTurn(row)) };
+  }
+
+  requestCancel(taskId: string, owner: string): Maybe<CancelRequested> {
+    const { tasks, pushes } = this.#in;
+    const row = tasks.find(taskId, owner);
+    if (row === undefined) return undefined;
+    if (isTerminal(row.state)) return { outcome: "closed", state: row.state };
+    tasks.requestCancel(row);
+    if (row.holder !== undefined) return { outcome: "told", holder: row.holder };
+    const events = [this.#statusEvent(row, "canceled")];
+    const then = this.#write(row, events, eventsSize(events));
+    pushes.note(then);
+    this.#changed(taskId);
+    return { outcome: "canceled", state: then.state };
+  }
+
+  renew({ taskId, epoch }: Hold, leaseMs: number): Appended {
+    const { tasks, pushes } = this.#in;
+    const row = tasks.get(taskId);
+    if (row === undefined || isTerminal(row.state)) return { ok: false, because: "closed" };
+    if (row.holder === undefined || row.epoch !== epoch) return { ok: false, because: "fenced" };
+    tasks.renew(row, leaseMs);
+    return { ok: true, cancelRequested: row.cancelRequested, toTell: pushes.isPending(row) };
+  }
+
+  takeOver(lease: LeaseRequest, limit: number): readonly TakenOver[] {
+    const { tasks, journal } = this.#in;
+    return tasks.lost(limit).map((lost) => {
+      const { n, taskId, epoch, owner, agent, contextId, seq, turn, cancelRequested } = tasks.hold(lost, lease, 0);
+      return { taskId, epoch, owner, agent, contextId, seq, turn, state: journal.saved(n), cancelRequested };
+    });
+  }
+
+  /** One closing status alone is always taken: a task must be able to end. */
+  #fits(row: TaskRow, events: readonly TaskEvent[], bytes: number): boolean {
+    const [only] = events;
+    if (events.length === 1 && only?.kind === "status" && isTerminal(only.status.state)) return true;
+    const { journalEntries, journalBytes } = this.#limits;
+    return (
+      row.seq + row.heard + events.length <= journalEntries &&
+      row.bytes + bytes <= journalBytes &&
+      this.#in.room.hasRoom(bytes, row.n)
+    );
+  }
+
+  /** Entries and columns change together. */
+  #write(row: TaskRow, events: readonly TaskEvent[], bytes: number): TaskRow {
+    const then = this.#in.tasks.apply(row, events, bytes);
+    this.#in.journal.write(row.n, { taskId: row.taskId, first: row.seq + 1, events, bytes: then.bytes });
+    return then;
+  }
+
+  #canHear(row: TaskRow, message: Envelope): boolean {
+    return this.#fits(row, [], messageSize(message)) && row.seq + row.heard < this.#limits.journalEntries;
+  }
+
+  #hear(row: TaskRow, message: Envelope, waits: 0 | 1): TaskRow {
+    this.#in.journal.hear(row, message, waits);
+    return this.#in.tasks.hear(row, waits, messageSize(message));
+  }
+
+  #turned(row: TaskRow): Turned {
+    const task = this.#in.snapshots.at(row, row.seq)?.task;
+    if (task === undefined) throw new Error("a task that is there has a snapshot");
+    return { epoch: row.epoch, seq: row.seq, turn: row.turn, task, state: this.#in.journal.saved(row.n) };
+  }
+
+  #statusEvent({ taskId, contextId }: TaskRow, state: "working" | "canceled"): TaskEvent {
+    return { kind: "status", taskId, contextId, status: { state, at: this.#now() } };
+  }
+}

@@ -1,0 +1,242 @@
+import { isInterrupted, isTerminal, type Maybe, type State, type TaskEvent } from "../../../envelope/index.js";
+import { eventSize } from "../../content-size.js";
+import type { LeaseRequest, NewTask } from "../../store.js";
+import { columnText, nameFrom } from "./column-text.js";
+import type { Connection, Statement } from "./library.js";
+import type { Totals } from "./totals.js";
+
+/** What every step looks at. `n` names the task inside the file. */
+export interface TaskRow {
+  readonly n: number;
+  readonly taskId: string;
+  readonly owner: string;
+  readonly agent: string;
+  readonly contextId: string;
+  readonly state: State;
+  readonly statusAt: number;
+  readonly seq: number;
+  readonly bytes: number;
+  readonly turn: number;
+  readonly epoch: number;
+  readonly holder: Maybe<string>;
+  readonly cancelRequested: boolean;
+  /** Messages of the caller since the task began, and those of them that wait for a turn. */
+  readonly heard: number;
+  readonly waiting: number;
+  readonly pushes: number;
+  /** The newest written snapshot, and how long the journal must be for the next to be worth writing. */
+  readonly snapshotSeq: number;
+  readonly snapshotNext: number;
+}
+
+const COLUMNS = `n, id, owner, agent, context, state, status_at, seq, bytes, turn, epoch, holder, cancel, heard, waiting,
+  pushes, snapshot_seq, snapshot_next`;
+type Columns = readonly [
+  n: number,
+  taskId: string,
+  owner: string,
+  agent: string,
+  contextId: string,
+  state: State,
+  statusAt: number,
+  seq: number,
+  bytes: number,
+  turn: number,
+  epoch: number,
+  holder: string | null,
+  cancel: number,
+  heard: number,
+  waiting: number,
+  pushes: number,
+  snapshotSeq: number,
+  snapshotNext: number,
+];
+
+/** The small columns of all tasks. */
+export class TaskTable {
+  readonly #totals: Totals;
+  readonly #keptMs: number;
+  readonly #now: () => number;
+  readonly #select: Statement<Columns>;
+  readonly #selectLost: Statement<Columns>;
+  readonly #insert: Statement<readonly [number]>;
+  readonly #grow: Statement<readonly []>;
+  readonly #status: Statement<readonly []>;
+  readonly #rest: Statement<readonly []>;
+  readonly #hold: Statement<readonly []>;
+  readonly #renew: Statement<readonly []>;
+  readonly #cancel: Statement<readonly []>;
+  readonly #heard: Statement<readonly []>;
+  readonly #turn: Statement<readonly []>;
+  readonly #pushes: Statement<readonly []>;
+  readonly #snapshot: Statement<readonly []>;
+
+  constructor(connection: Connection, totals: Totals, keep: { readonly keptMs: number; now(): number }) {
+    this.#totals = totals;
+    this.#keptMs = keep.keptMs;
+    this.#now = keep.now;
+    const prepare = <Row extends readonly (string | number | null)[]>(sql: string) => connection.prepare<Row>(sql);
+    this.#select = prepare(`SELECT ${COLUMNS} FROM tasks WHERE id = ?`);
+    this.#selectLost = prepare(
+      `SELECT ${COLUMNS} FROM tasks WHERE holder IS NOT NULL AND lease_until <= ? ORDER BY lease_until LIMIT ?`,
+    );
+    this.#insert = prepare(
+      `INSERT INTO tasks (id, owner, agent, context, key, state, status_at, bytes, holder, lease_until, pushes)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`,
+    );
+    // An index is written anew when one of its columns is named, changed or not: so each kind of change has its own words.
+    this.#grow = prepare("UPDATE tasks SET seq = ?, bytes = ? WHERE n = ?");
+    this.#status = prepare("UPDATE tasks SET seq = ?, bytes = ?, state = ?, status_at = ? WHERE n = ?");
+    this.#rest = prepare(
+      "UPDATE tasks SET seq = ?, bytes = ?, state = ?, status_at = ?, closed = ?, rest = ?, holder = NULL WHERE n = ?",
+    );
+    this.#hold = prepare(
+      "UPDATE tasks SET epoch = epoch + 1, holder = ?, lease_until = ?, turn = turn + ?, rest = NULL WHERE n = ?",
+    );
+    this.#renew = prepare("UPDATE tasks SET lease_until = ? WHERE n = ?");
+    this.#cancel = prepare("UPDATE tasks SET cancel = 1 WHERE n = ?");
+    this.#heard = prepare("UPDATE tasks SET heard = heard + 1, waiting = waiting + ?, bytes = bytes + ? WHERE n = ?");
+    this.#turn = prepare("UPDATE tasks SET turn = turn + 1, waiting = waiting - 1 WHERE n = ?");
+    this.#pushes = prepare("UPDATE tasks SET pushes = pushes + ? WHERE n = ?");
+    this.#snapshot = prepare("UPDATE tasks SET snapshot_seq = ?, snapshot_next = ? WHERE n = ?");
+  }
+
+  /** A task that ended this long ago is gone, whether its rows were cleared away yet or not. */
+  get overBefore(): number {
+    return this.#now() - this.#keptMs;
+  }
+
+  get(taskId: string): Maybe<TaskRow> {
+    const columns = this.#select.get([columnText(taskId)]);
+    if (columns === undefined) return undefined;
+    const row = rowOf(columns);
+    return isTerminal(row.state) && row.statusAt <= this.overBefore ? undefined : row;
+  }
+
+  /** Somebody else's task and a missing one look the same. */
+  find(taskId: string, owner: string): Maybe<TaskRow> {
+    const row = this.get(taskId);
+    return row?.owner === owner ? row : undefined;
+  }
+
+  /** Tasks whose lease ran out, the longest first. */
+  lost(limit: number): readonly TaskRow[] {
+    return this.#selectLost.all([this.#now(), limit]).map(rowOf);
+  }
+
+  add(start: NewTask, bytes: number): number {
+    const { task, owner, agent, key, lease } = start;
+    const inserted = this.#insert.get([
+      columnText(task.id),
+      columnText(owner),
+      columnText(agent),
+      columnText(task.contextId),
+      key === undefined ? null : columnText(key.key),
+      task.status.state,
+      task.status.at,
+      bytes,
+      columnText(lease.holder),
+      this.#now() + lease.leaseMs,
+      start.push === undefined ? 0 : 1,
+    ]);
+    if (inserted === undefined) throw new Error("a new task has no number");
+    this.#totals.add({ tasks: 1, bytes });
+    return inserted[0];
+  }
+
+  /** What entries change in the columns. A state that ends the turn gives the lease back. Returns the row as it is then. */
+  apply(row: TaskRow, events: readonly TaskEvent[], bytes: number): TaskRow {
+    const seq = row.seq + events.length;
+    const total = row.bytes + bytes;
+    this.#totals.add({ bytes });
+    const status = lastStatus(events);
+    if (status === undefined) {
+      this.#grow.run([seq, total, row.n]);
+      return { ...row, seq, bytes: total };
+    }
+    const { state, at } = status;
+    const closed = isTerminal(state);
+    const rests = row.holder !== undefined && events.some(endsTurn);
+    if (!closed && !rests) this.#status.run([seq, total, state, at, row.n]);
+    else this.#rest.run([seq, total, state, at, closed ? 1 : 0, this.#totals.nextRest(), row.n]);
+    return { ...row, seq, bytes: total, state, statusAt: at, holder: closed || rests ? undefined : row.holder };
+  }
+
+  /** `turns`: 1 when a new turn begins with it. */
+  hold(row: TaskRow, { holder, leaseMs }: LeaseRequest, turns: 0 | 1): TaskRow {
+    this.#hold.run([columnText(holder), this.#now() + leaseMs, turns, row.n]);
+    return { ...row, epoch: row.epoch + 1, holder, turn: row.turn + turns };
+  }
+
+  renew(row: TaskRow, leaseMs: number): void {
+    this.#renew.run([this.#now() + leaseMs, row.n]);
+  }
+
+  requestCancel(row: TaskRow): void {
+    this.#cancel.run([row.n]);
+  }
+
+  hear(row: TaskRow, waits: 0 | 1, bytes: number): TaskRow {
+    this.#heard.run([waits, bytes, row.n]);
+    this.#totals.add({ bytes });
+    return { ...row, heard: row.heard + 1, waiting: row.waiting + waits, bytes: row.bytes + bytes };
+  }
+
+  /** The message that waited longest has its turn. */
+  beginTurn(row: TaskRow): TaskRow {
+    this.#turn.run([row.n]);
+    return { ...row, turn: row.turn + 1, waiting: row.waiting - 1 };
+  }
+
+  countPushes(row: TaskRow, more: number): void {
+    this.#pushes.run([more, row.n]);
+  }
+
+  noteSnapshot(row: TaskRow, snapshotNext: number): void {
+    this.#snapshot.run([row.seq, snapshotNext, row.n]);
+  }
+}
+
+/** About how long these entries are together. */
+export function eventsSize(events: readonly TaskEvent[]): number {
+  let bytes = 0;
+  for (const event of events) bytes += eventSize(event);
+  return bytes;
+}
+
+function lastStatus(events: readonly TaskEvent[]) {
+  const event = events.findLast(({ kind }) => kind !== "artifact");
+  if (event === undefined || event.kind === "artifact") return undefined;
+  return event.kind === "status" ? event.status : event.task.status;
+}
+
+function endsTurn(event: TaskEvent): boolean {
+  if (event.kind === "artifact") return false;
+  const { state } = event.kind === "status" ? event.status : event.task.status;
+  return isTerminal(state) || isInterrupted(state);
+}
+
+function rowOf(columns: Columns): TaskRow {
+  const [n, taskId, owner, agent, contextId, state, statusAt, seq, bytes, turn, epoch, holder, cancel, ...rest] = columns;
+  const [heard, waiting, pushes, snapshotSeq, snapshotNext] = rest;
+  return {
+    n,
+    taskId: nameFrom(taskId),
+    owner: nameFrom(owner),
+    agent: nameFrom(agent),
+    contextId: nameFrom(contextId),
+    state,
+    statusAt,
+    seq,
+    bytes,
+    turn,
+    epoch,
+    holder: holder === null ? undefined : nameFrom(holder),
+    cancelRequested: cancel === 1,
+    heard,
+    waiting,
+    pushes,
+    snapshotSeq,
+    snapshotNext,
+  };
+}

@@ -1,0 +1,69 @@
+import type { Connection, Statement } from "./library.js";
+
+/** How much is kept, counted in the file itself, so that no step has to look through it and several processes agree. */
+export class Totals {
+  readonly #read: Statement<readonly [number, number, number, number]>;
+  readonly #write: Statement<readonly []>;
+  #tasks = 0;
+  #bytes = 0;
+  #keys = 0;
+  #rests = 0;
+  #known = false;
+  #changed = false;
+
+  constructor(connection: Connection) {
+    this.#read = connection.prepare("SELECT tasks, bytes, keys, rests FROM totals");
+    this.#write = connection.prepare("UPDATE totals SET tasks = ?, bytes = ?, keys = ?, rests = ?");
+  }
+
+  get tasks(): number {
+    this.#look();
+    return this.#tasks;
+  }
+
+  get bytes(): number {
+    this.#look();
+    return this.#bytes;
+  }
+
+  get keys(): number {
+    this.#look();
+    return this.#keys;
+  }
+
+  add(more: { readonly tasks?: number; readonly bytes?: number; readonly keys?: number }): void {
+    this.#look();
+    this.#changed = true;
+    this.#tasks += more.tasks ?? 0;
+    this.#bytes += more.bytes ?? 0;
+    this.#keys += more.keys ?? 0;
+  }
+
+  /** The place of a task that comes to rest now, behind all that rest already. */
+  nextRest(): number {
+    this.#look();
+    this.#changed = true;
+    this.#rests += 1;
+    return this.#rests;
+  }
+
+  /** A transaction begins: what was known may be old. */
+  forget(): void {
+    this.#known = false;
+    this.#changed = false;
+  }
+
+  /** To be said before a transaction ends well. */
+  write(): void {
+    if (this.#changed) this.#write.run([this.#tasks, this.#bytes, this.#keys, this.#rests]);
+    this.#changed = false;
+  }
+
+  #look(): void {
+    if (this.#known) return;
+    const row = this.#read.get([]);
+    if (row === undefined) throw new Error("the totals are missing");
+    [this.#tasks, this.#bytes, this.#keys, this.#rests] = row;
+    this.#known = true;
+  }
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import type { Envelope, TaskEvent } from "../../envelope/index.js";
+import { NO_META, textPart } from "../../envelope/index.js";
+import { eventFrom, messageFrom, storedText, taskFrom } from "./stored-form.js";
+
+const BYTES = Uint8Array.from([0, 1, 127, 128, 255]);
+const message: Envelope = {
+  id: "m",
+  ts: 1.5,
+  src: "s",
+  dst: "d",
+  intent: "chat",
+  role: "user",
+  content: [textPart("ü"), { kind: "raw", bytes: BYTES, mediaType: "image/png" }, { kind: "data", data: { $base64: "AAE=" } }],
+  context: { idempotencyKey: "k" },
+  meta: NO_META,
+  proofs: [{ scheme: "jws", signer: "ann", keyId: "1", signed: BYTES, signature: Buffer.from([9, 8]) }],
+};
+const task = {
+  id: "t",
+  contextId: "c",
+  status: { state: "working", at: 5, message } as const,
+  artifacts: [{ id: "a", parts: [{ kind: "raw", bytes: Buffer.from(BYTES) } as const] }],
+  history: [message],
+};
+
+/** `toEqual` makes a difference between a Buffer and a Uint8Array, and none between absent and undefined. */
+const plain = <T>(value: T): T =>
+  JSON.parse(
+    JSON.stringify(value, function (this: Record<string, unknown>, key, written) {
+      const own = this[key];
+      return own instanceof Uint8Array ? { bytes: [...own] } : written;
+    }),
+  );
+
+describe("what durable stores write", () => {
+  it("gives a message back with its bytes, proofs and an agent's own data of the same name", () => {
+    const back = messageFrom(storedText(message));
+    expect(plain(back)).toEqual(plain(message));
+    expect(back.content[1]).toMatchObject({ kind: "raw", bytes: BYTES });
+    expect(back.content[2]).toMatchObject({ data: { $base64: "AAE=" } });
+  });
+
+  it("gives a task back", () => {
+    expect(plain(taskFrom(storedText(task)))).toEqual(plain(task));
+  });
+
+  it.each<TaskEvent>([
+    { kind: "task", task },
+    { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 9, message } },
+    {
+      kind: "artifact",
+      taskId: "t",
+      contextId: "c",
+      artifact: task.artifacts[0] ?? { id: "", parts: [] },
+      append: true,
+      last: false,
+    },
+    {
+      kind: "artifact",
+      taskId: "t",
+      contextId: "c",
+      artifact: { id: "b", parts: [textPart("plain")] },
+      append: false,
+      last: true,
+    },
+  ])("gives a $kind event back", (event) => {
+    expect(plain(eventFrom(storedText(event)))).toEqual(plain(event));
+  });
+});
