@@ -35,7 +35,8 @@ export interface Agent extends AddressBook {
   readonly restartable: boolean;
   readonly acceptsEverything: boolean;
   readonly hasExtendedCard: boolean;
-  extendedCard(caller: Principal): Maybe<Card>;
+  /** `served` is the public card as its host serves it: what the extended one says beyond it is added to that. */
+  extendedCard(caller: Principal, served?: Card): Maybe<Card>;
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -57,9 +58,12 @@ export function agent(options: AgentOptions): Agent {
     restartable: options.restartable ?? false,
     acceptsEverything: options.inputModes === undefined,
     hasExtendedCard: extendedCard !== undefined,
-    extendedCard(caller) {
+    extendedCard(caller, served = card) {
       const more = extendedCard?.(caller);
-      return more === undefined ? undefined : { ...card, ...more };
+      if (more === undefined) return undefined;
+      // Who is told of events is the host's affair, whoever looks at the card.
+      const { push, extended } = served.capabilities;
+      return { ...served, ...more, capabilities: { ...served.capabilities, ...more.capabilities, push, extended } };
     },
     ...createAddressBook(options),
   };

@@ -1,10 +1,28 @@
-import { AgentError, type Card, type JsonObject, type Layer, type Maybe } from "../envelope/index.js";
+import {
+  AgentError,
+  type Capabilities,
+  type Card,
+  type JsonObject,
+  type Layer,
+  type Maybe,
+  type Security,
+} from "../envelope/index.js";
 import { limitOpenStreams, stack } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import { front, type HouseRoute } from "../protocols/front.js";
 import { createHost } from "../protocols/host.js";
 import type { Ids, Protocol } from "../protocols/protocol.js";
-import { type AddressClass, type Admission, describeSecurity, type HostCheck, openAdmission } from "../security/index.js";
+import {
+  type AddressClass,
+  type Admission,
+  type AuditSink,
+  auditTrail,
+  type CardSigner,
+  cardSignatures,
+  describeSecurity,
+  type HostCheck,
+  openAdmission,
+} from "../security/index.js";
 import {
   createMemoryStore,
   createRuntime,
@@ -19,9 +37,10 @@ import type { Exchange, Request, Response } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import { errorResponse } from "../transport/response.js";
 import type { Agent } from "./agent.js";
-import { hostHandler } from "./host-handler.js";
+import { hostHandler, type ServedAgent } from "./host-handler.js";
 import { systemIds } from "./ids.js";
 import { type ArtifactOptions, createLargeParts, followLinks, speakingByReference } from "./large-parts.js";
+import { openPush, type PushOptions } from "./push-sender.js";
 
 /** What is the same whether we listen ourselves or are mounted in another app. */
 export interface HostOptions {
@@ -29,16 +48,23 @@ export interface HostOptions {
   readonly protocols?: readonly Protocol[];
   /** Who may call. Default: everybody, as the one anonymous owner; then only loopback may be bound. */
   readonly admission?: Admission;
+  /** Where decisions about callers are written down. Whoever opened it closes it, after the server. */
+  readonly audit?: AuditSink;
   /** The address callers use, when it is not the one in their `Host` header: behind a proxy, for example. */
   readonly publicUrl?: string;
+  /** Every card that is served is signed by each of these. Beyond loopback this needs `publicUrl`. */
+  readonly cardKeys?: readonly CardSigner[];
   readonly store?: Store;
   readonly limits?: Partial<Limits>;
   readonly taskLimits?: Partial<TaskLimits>;
   readonly telemetry?: Telemetry;
   /** Prometheus text at `/metrics`: for loopback callers only, or for everybody who may call. Default: not served. */
   readonly metrics?: "loopback" | "admitted";
-  /** Where events go for callers that asked to be told. Without it push is neither offered nor accepted. */
-  readonly push?: PushPort;
+  /**
+   * Whether callers may ask to be told of events, and how they are told: by our own sender, to public addresses and those
+   * of `allow`, or through a port of yours. Default: true for `serve`, false for `mount`.
+   */
+  readonly push?: boolean | PushOptions | PushPort;
   /** Policies around the agents, outermost first. */
   readonly layers?: readonly Layer[];
   /** Each protocol's own settings, by its id. */
@@ -61,12 +87,22 @@ export interface Assembled {
   close(drainMs: number): Promise<void>;
 }
 
-/** Agents, runtime, protocols and guards as one exchange. Opens nothing. */
-export function assemble(agents: readonly Agent[], options: HostOptions, reach: AddressClass = "public"): Assembled {
-  const byName = namedAgents(agents);
+/** Agents, runtime, protocols and guards as one exchange. Opens nothing. `http2`: whoever carries requests to it takes them by HTTP/2 too. */
+export function assemble(
+  agents: readonly Agent[],
+  options: HostOptions,
+  reach: AddressClass = "public",
+  http2 = false,
+): Assembled {
+  const { ids = systemIds, telemetry = noTelemetry } = options;
+  const trail = options.audit && auditTrail(options.audit, ids);
+  const admission = watched(options.admission ?? openAdmission(), trail?.admission);
+  checkSigning(options, reach);
   const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
   const taskLimits: TaskLimits = { ...DEFAULT_TASK_LIMITS, ...options.taskLimits };
-  const { ids = systemIds, telemetry = noTelemetry, admission = openAdmission() } = options;
+  const pushes = options.push !== undefined && options.push !== false;
+  const offered = { push: pushes, pushDelivery: pushes, idempotencyWindowMs: taskLimits.idempotencyKeepMs };
+  const hosted = hostedAgents(agents, describeSecurity(admission), offered);
   const store = options.store ?? createMemoryStore({ limits: taskLimits, now: ids.now });
   const large = options.artifacts && createLargeParts(options.artifacts, admission, ids.now, () => assembled.url);
   const served = new Map(
@@ -75,32 +111,29 @@ export function assemble(agents: readonly Agent[], options: HostOptions, reach: 
       { handle: large ? speakingByReference(handle, large) : handle, restartable },
     ]),
   );
+  const push = openPush(options.push, { atOnce: taskLimits.pushesAtOnce, notify: () => door.notify });
   const fetchPart = followLinks(reach, options.followTo);
-  const runtime: Runtime = createRuntime({ agents: served, store, ids, limits: taskLimits, fetchPart, push: options.push });
+  const runtime: Runtime = createRuntime({ agents: served, store, ids, limits: taskLimits, fetchPart, push: push.port });
   const layers = stack([telemetry.server(), limitOpenStreams(limits), ...(options.layers ?? [])]);
-  const handler = layers(hostHandler(byName, runtime.handler));
+  const handler = layers(hostHandler(hosted, runtime.handler));
   for (const agent of agents) agent.bindSelf(handler, large);
 
-  const security = describeSecurity(admission);
-  const cards: readonly Card[] = agents.map(({ card }) => ({
-    ...card,
-    security,
-    capabilities: { ...card.capabilities, push: options.push !== undefined },
-  }));
   const host = createHost({
     handler,
-    cards,
+    cards: Array.from(hosted.values(), ({ card }) => card),
+    signatures: cardSignatures(options.cardKeys ?? []),
     ids,
     limits,
+    http2,
     admit: admission,
     publicUrl: options.publicUrl,
     settings: options.settings,
-    extendedCard: (name, caller) => byName.get(name)?.extendedCard(caller),
+    extendedCard: (name, caller) => hosted.get(name)?.agent.extendedCard(caller, hosted.get(name)?.card),
     began: (request, call) => telemetry.began(request, call),
   });
   const house = [...(large?.routes ?? []), ...metricsRoute(options, telemetry, admission)];
   const door = front(host, options.protocols ?? registered, house);
-  const inner = telemetry.exchange(door.exchange);
+  const inner = watched(telemetry.exchange(door.exchange), trail?.exchange);
 
   const assembled: Assembled = {
     limits,
@@ -109,21 +142,44 @@ export function assemble(agents: readonly Agent[], options: HostOptions, reach: 
     url: options.publicUrl?.replace(/\/$/, "") ?? "",
     exchange(request) {
       const refused = assembled.checkHost?.(request);
-      return refused === undefined ? inner(request) : errorResponse(403, refused);
+      if (refused === undefined) return inner(request);
+      trail?.refused(request, refused);
+      return errorResponse(403, refused);
     },
-    close: (drainMs) => runtime.close(drainMs),
+    async close(drainMs) {
+      await runtime.close(drainMs);
+      await push.close();
+    },
   };
   return assembled;
 }
 
-function namedAgents(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
-  const byName = new Map<string, Agent>();
+function watched<T>(plain: T, watch: Maybe<(plain: T) => T>): T {
+  return watch === undefined ? plain : watch(plain);
+}
+
+/** The agents by their names, with the cards this host serves: how to get in and what is told is the host's affair. */
+function hostedAgents(
+  agents: readonly Agent[],
+  security: Security,
+  offered: Partial<Capabilities>,
+): ReadonlyMap<string, ServedAgent> {
+  const byName = new Map<string, ServedAgent>();
   for (const agent of agents) {
     if (byName.has(agent.name)) throw new AgentError("conflict", `two agents are called ${agent.name}`);
-    byName.set(agent.name, agent);
+    const card: Card = { ...agent.card, security, capabilities: { ...agent.card.capabilities, ...offered } };
+    byName.set(agent.name, { agent, card });
   }
   if (byName.size === 0) throw new AgentError("invalid_message", "there is no agent to serve");
   return byName;
+}
+
+/** Without an address of our own a card says the one the caller wrote in `Host`: whoever asks would choose what we sign. */
+function checkSigning({ cardKeys = [], publicUrl }: HostOptions, reach: AddressClass): void {
+  if (cardKeys.length > 0 && publicUrl === undefined && reach !== "loopback")
+    throw new AgentError("invalid_message", "signed cards need publicUrl: the address that is signed must be ours", {
+      field: "publicUrl",
+    });
 }
 
 function metricsRoute({ metrics }: HostOptions, telemetry: Telemetry, admission: Admission): readonly HouseRoute[] {

@@ -8,7 +8,7 @@ import {
   type Part,
   startCall,
 } from "../envelope/index.js";
-import { classOfUrl, resolveByDns } from "../security/index.js";
+import { type CardVerdict, classOfUrl, resolveByDns } from "../security/index.js";
 import { followLinks } from "./large-parts.js";
 import type { Shares } from "./pick-interface.js";
 import { type ConnectOptions, type Reached, reach, type Target, targetOf } from "./reach.js";
@@ -25,6 +25,8 @@ export interface RemoteAgent extends Speaker {
   readonly evidence: readonly string[];
   /** A live answer was seen in this protocol's own grammar. */
   readonly proved: boolean;
+  /** `unknown`: signed, but by nobody who is trusted here. By whom it is verified stands in `card.original`. */
+  readonly cardTrust: CardVerdict["result"];
   /** Discover and prime once more. */
   initialize(): Promise<void>;
   /** True only after a real answer. */
@@ -56,8 +58,12 @@ function remoteAgent(target: Target, found: Reached): RemoteAgent {
   let cannotReceive: Maybe<AgentError>;
   const { address, link, ids, as } = target;
   const handler: Handler = (operation, call) => reached.connection.handle(operation, call);
+  const spoken = speaker({ handler, src: as, dst: () => reached.connection.current.peer.card.name, ids });
   return {
-    ...speaker({ handler, src: as, dst: () => reached.connection.current.peer.card.name, ids }),
+    ...spoken,
+    async extendedCard() {
+      return (await target.checkCard(await spoken.extendedCard())).card;
+    },
     url: address,
     get protocol() {
       return reached.connection.current.protocol.id;
@@ -77,13 +83,18 @@ function remoteAgent(target: Target, found: Reached): RemoteAgent {
     get proved() {
       return reached.proved;
     },
+    get cardTrust() {
+      return reached.cardTrust;
+    },
     async initialize() {
       reached = await reach(target, true);
     },
     health: () => answersPing(handler),
     receive() {
       const { protocol, peer } = reached.connection.current;
-      if (cannotReceive === undefined && protocol.receive !== undefined) return protocol.receive(link, peer, startCall());
+      if (cannotReceive === undefined && protocol.receive !== undefined) {
+        return protocol.receive(target.credentials.linkFor(peer.card), peer, startCall());
+      }
       cannotReceive ??= new AgentError("unsupported", `${protocol.id} has no messages that the peer starts`, { sent: "no" });
       return refused(cannotReceive);
     },

@@ -1,31 +1,74 @@
-import type { Link, Request } from "../transport/exchange.js";
+import type { Maybe } from "../envelope/index.js";
+import type { Request } from "../transport/exchange.js";
+import type { PoolOptions } from "../transport/node/index.js";
 import { makeRequest, splitTarget } from "../transport/request.js";
 
-/** What this edge shows to its peer. Nothing is shared between edges. */
+/** What this edge can show to its peer. The peer's card says which of it is wanted, and where. Nothing is shared between edges. */
 export interface Credentials {
   /** Sent as `Authorization: Bearer …`. */
   readonly bearer?: string;
-  /** Any other header, such as an API key. */
+  /** Any other header, sent with every request. */
   readonly headers?: { readonly [name: string]: string };
+  /** Put where the card says: a header, a query parameter or a cookie. */
+  readonly apiKey?: string;
+  /** A token is fetched with these (RFC 6749 §4.4) and renewed before it expires. */
+  readonly oauth2?: ClientCredentials;
+  /** Private authorities the peer's certificate may be from, and our own certificate. */
+  readonly tls?: Pick<NonNullable<PoolOptions["tls"]>, "ca" | "cert" | "key" | "passphrase">;
 }
 
+export interface ClientCredentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Default: what the card demands. */
+  readonly scopes?: readonly string[];
+  /** Where tokens are given out. Without it only an https address at the peer's own origin is believed. */
+  readonly tokenUrl?: string;
+}
+
+/** What is added to one request. */
+export interface Shown {
+  /** Lower-case names. */
+  readonly headers: { readonly [name: string]: string };
+  readonly query?: Maybe<readonly (readonly [name: string, value: string])[]>;
+}
+
+/** What can be shown without knowing what is wanted. */
 export function credentialHeaders({ bearer, headers = {} }: Credentials): { readonly [name: string]: string } {
   const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   return bearer === undefined ? lower : { ...lower, authorization: `Bearer ${bearer}` };
 }
 
-/** Adds the credentials to requests for the peer's own origin, and to no other: a card may name any address. */
-export function withCredentials(link: Link, url: string, credentials: Credentials): Link {
-  const added = credentialHeaders(credentials);
-  if (Object.keys(added).length === 0) return link;
-  const { origin } = splitTarget(url);
-  return {
-    ...link,
-    exchange(request: Request) {
-      if (splitTarget(request.target).origin !== origin) return link.exchange(request);
-      const { method, target, headers, body, cancel, connection } = request;
-      return link.exchange(makeRequest({ method, url: target, headers: { ...headers, ...added }, body, cancel, connection }));
-    },
-    close: () => link.close(),
-  };
+/** The request with what is shown; the same request when that is nothing. */
+export function show(request: Request, { headers, query = [] }: Shown): Request {
+  if (query.length === 0 && Object.keys(headers).length === 0) return request;
+  const { method, target, body, cancel, connection } = request;
+  return makeRequest({
+    method,
+    url: withParameters(target, query),
+    headers: { ...request.headers, ...headers },
+    body,
+    cancel,
+    connection,
+  });
+}
+
+function withParameters(target: string, query: NonNullable<Shown["query"]>): string {
+  if (query.length === 0) return target;
+  const [address = ""] = target.split("#", 1);
+  const added = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
+  return `${address}${address.includes("?") ? "&" : "?"}${added}`;
+}
+
+/**
+ * True for addresses at the peer's own scheme, host and port. Some bindings write `host:port` alone; that is the peer's own
+ * if it is its host and port.
+ */
+export function isAtOrigin(target: string, url: string): boolean {
+  const own = splitTarget(url).origin;
+  const { origin, path } = splitTarget(target);
+  if (origin === own) return true; // the usual case, without a parser
+  const wanted = new URL(own);
+  const address = origin === "" && !path.startsWith("/") ? `${wanted.protocol}//${path}` : origin;
+  return URL.canParse(address) && new URL(address).origin === wanted.origin;
 }

@@ -1,7 +1,7 @@
 import { CancelSource } from "../envelope/cancel.js";
 import { AgentError, type Maybe, startCall } from "../envelope/index.js";
 import type { Clock } from "../policies/index.js";
-import type { Finding, Protocol } from "../protocols/protocol.js";
+import type { CardGate, Finding, Protocol } from "../protocols/protocol.js";
 import type { Link } from "../transport/exchange.js";
 import { type Candidate, matchesHint } from "./pick-interface.js";
 import type { Verdict } from "./verdicts.js";
@@ -12,11 +12,13 @@ export interface FindOptions {
   readonly clock: Clock;
   readonly discoverMs: number;
   readonly known?: Maybe<Verdict>;
+  /** Whether a card may be acted on. */
+  readonly check?: Maybe<CardGate>;
 }
 
 /** Asks every protocol at once who speaks it at this address. Proved findings come first, then the order of the registry. */
 export async function find(url: string, options: FindOptions): Promise<Verdict> {
-  const { protocols, link, clock, discoverMs, known } = options;
+  const { protocols, link, clock, discoverMs, known, check } = options;
   const cancel = new CancelSource();
   const stop = clock.after(discoverMs, () =>
     cancel.cancel(new AgentError("deadline", `nothing was found out about ${url} within ${discoverMs} ms`, { sent: "no" })),
@@ -25,7 +27,7 @@ export async function find(url: string, options: FindOptions): Promise<Verdict> 
     const asked = await Promise.allSettled(
       protocols.map((protocol) => {
         const before = known?.findings.find((each) => each.protocol.id === protocol.id)?.finding;
-        return protocol.discover(link, url, startCall({ cancel }), before);
+        return protocol.discover(link, url, startCall({ cancel }), { known: before, check });
       }),
     );
     const findings = asked.flatMap((outcome, index) => {

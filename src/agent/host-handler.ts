@@ -1,6 +1,7 @@
 import {
   AgentError,
   type Call,
+  type Card,
   type Event,
   type Handler,
   type Operation,
@@ -9,12 +10,18 @@ import {
 } from "../envelope/index.js";
 import type { Agent } from "./agent.js";
 
+/** An agent, and its card as this host serves it. */
+export interface ServedAgent {
+  readonly agent: Agent;
+  readonly card: Card;
+}
+
 /** The host's own answers around the task runtime: cards, pings, and content an agent says it does not take. */
-export function hostHandler(agents: ReadonlyMap<string, Agent>, runtime: Handler): Handler {
+export function hostHandler(agents: ReadonlyMap<string, ServedAgent>, runtime: Handler): Handler {
   return function answerAtHost(operation: Operation, call: Call): Reply {
     switch (operation.kind) {
       case "send": {
-        const refused = refusedContent(agents.get(call.agent), operation);
+        const refused = refusedContent(agents.get(call.agent)?.agent, operation);
         return refused === undefined ? runtime(operation, call) : Promise.reject(refused);
       }
       case "card":
@@ -48,13 +55,14 @@ function covers(mode: string, mediaType: string): boolean {
   );
 }
 
-async function cardEvent(agent: Agent | undefined, { extended }: OperationOf<"card">, call: Call): Promise<Event> {
-  if (agent === undefined) throw new AgentError("not_found", "there is no such agent");
-  if (!extended) return { kind: "card", card: agent.card };
+async function cardEvent(served: ServedAgent | undefined, { extended }: OperationOf<"card">, call: Call): Promise<Event> {
+  if (served === undefined) throw new AgentError("not_found", "there is no such agent");
+  const { agent } = served;
+  if (!extended) return { kind: "card", card: served.card };
   if (!agent.hasExtendedCard) throw new AgentError("unsupported", "this agent has no extended card");
   if (call.caller.scheme === "anonymous")
     throw new AgentError("unauthenticated", "the extended card is for authenticated callers");
-  const card = agent.extendedCard(call.caller);
+  const card = agent.extendedCard(call.caller, served.card);
   if (card === undefined) throw new AgentError("card_not_configured", "there is no extended card for this caller");
   return { kind: "card", card };
 }

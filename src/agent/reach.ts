@@ -1,14 +1,16 @@
-import type { Handler, Layer } from "../envelope/index.js";
-import { type Clock, checkAnswers, deadline, stack, systemClock } from "../policies/index.js";
+import type { Handler, Layer, Maybe } from "../envelope/index.js";
+import { type Clock, checkAnswers, deadline, resumeStreams, stack, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
-import type { Ids, Protocol } from "../protocols/protocol.js";
-import { guardedDial, lookupByDns, resolveByDns } from "../security/index.js";
+import type { CardGate, Ids, Protocol } from "../protocols/protocol.js";
+import { type CardTrust, guardedDial, lookupByDns, resolveByDns } from "../security/index.js";
 import { carryTrace, type Edge, noTelemetry, type Telemetry } from "../telemetry/index.js";
 import type { Link } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import { poolLink } from "../transport/node/index.js";
+import { type CheckCard, type CheckedCard, cardChecker, trustedWays } from "./card-trust.js";
 import { Connection } from "./connection.js";
-import { type Credentials, credentialHeaders, withCredentials } from "./credentials.js";
+import { type CredentialLinks, credentialLinks } from "./credential-link.js";
+import type { Credentials } from "./credentials.js";
 import { candidatesOf, find } from "./find.js";
 import { systemIds } from "./ids.js";
 import type { Candidate, Shares } from "./pick-interface.js";
@@ -20,8 +22,12 @@ export interface ConnectOptions {
   /** `a2a`, `a2a@0.3` or `a2a@0.3/JSONRPC`: only this way, and no other is tried. */
   readonly pin?: string;
   readonly credentials?: Credentials;
+  /** Whose signatures on the peer's card count, and whether one is required. Default: nobody's, and none. */
+  readonly trust?: CardTrust;
   /** How long to wait for one answer, streams included. Default: no limit but the transport's own. */
   readonly timeoutMs?: number;
+  /** False: a stream that is cut stays cut. Default: it is taken up where the peer can give the rest. */
+  readonly resume?: boolean;
   /** How long discovery may take. */
   readonly discoverMs?: number;
   /** Policies around every call, outermost first. */
@@ -52,6 +58,9 @@ export interface Target {
   readonly as: string;
   readonly options: ConnectOptions;
   readonly link: Link;
+  /** The link with the credentials, for each card. */
+  readonly credentials: CredentialLinks;
+  readonly checkCard: CheckCard;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly verdicts: Verdicts;
@@ -64,18 +73,24 @@ export interface Reached {
   readonly connection: Connection;
   readonly evidence: readonly string[];
   readonly proved: boolean;
+  /** What the signatures of the card we go by are worth. */
+  readonly cardTrust: CheckedCard["trust"];
 }
 
 export function targetOf(address: string, options: ConnectOptions): Target {
   const limits = options.limits ?? DEFAULT_LIMITS;
-  const bare = options.link ?? poolLink({ limits, ...guardedDial(address, resolveByDns, lookupByDns) });
+  const { credentials: own = {}, clock = systemClock } = options;
+  const bare = options.link ?? poolLink({ limits, tls: own.tls, ...guardedDial(address, resolveByDns, lookupByDns) });
+  const credentials = credentialLinks(bare, address, own, () => clock.now());
   return {
     address,
     as: options.as ?? "",
     options,
-    link: withCredentials(bare, address, options.credentials ?? {}),
+    link: credentials.plain,
+    credentials,
+    checkCard: cardChecker(options.trust, bare, () => clock.now()),
     ids: options.ids ?? systemIds,
-    clock: options.clock ?? systemClock,
+    clock,
     verdicts: options.verdicts ?? sharedVerdicts,
     key: verdictKey(address, options),
   };
@@ -89,37 +104,61 @@ export async function reach(target: Target, anew: boolean): Promise<Reached> {
   const verdict =
     known?.fresh === true && !anew
       ? known.verdict
-      : await find(address, { protocols, link, clock, discoverMs, known: known?.verdict });
+      : await find(address, { protocols, link, clock, discoverMs, known: known?.verdict, check: gateOf(target) });
   verdicts.put(key, verdict);
-  const candidates = candidatesOf(verdict, options.pin);
+  // Verdicts are shared by the whole process, whom to trust is not: so the card is looked at anew for every target.
+  const { candidates, checked } = await trustedWays(candidatesOf(verdict, options.pin), target.checkCard);
   const chosen = verdict.findings.find(({ protocol }) => protocol === candidates[0]?.protocol)?.finding;
-  return { connection: connectionTo(target, candidates), evidence: chosen?.evidence ?? [], proved: chosen?.proved ?? false };
+  return {
+    connection: connectionTo(target, candidates),
+    evidence: [...(chosen?.evidence ?? []), ...(checked.evidence === undefined ? [] : [checked.evidence])],
+    proved: chosen?.proved ?? false,
+    cardTrust: checked.trust,
+  };
+}
+
+/** With somebody to trust, a card is checked before even a probe goes where it leads. */
+function gateOf({ options, checkCard }: Target): Maybe<CardGate> {
+  return options.trust === undefined ? undefined : async (card) => void (await checkCard(card));
 }
 
 function connectionTo(target: Target, candidates: readonly Candidate[]): Connection {
-  const { options, link, ids, verdicts, key } = target;
+  const { options, credentials, ids, verdicts, key } = target;
   const telemetry = options.telemetry ?? noTelemetry;
   const connection = new Connection({
-    linkFor: (candidate) => telemetry.link(link, edgeOf(target, candidate)),
+    linkFor: (candidate) => telemetry.link(credentials.linkFor(candidate.peer.card), edgeOf(target, candidate)),
     candidates,
     ids,
     random: options.random ?? Math.random,
-    wrap: (handler, candidate) => layered(handler, target, edgeOf(target, candidate)),
+    wrap: (handler, candidate) => layered(admissible(handler, target, candidate), target, candidate),
     onVersionError: () => verdicts.end(key),
   });
   connection.shares = options.shares ?? {};
   return connection;
 }
 
-/** Outermost first: what watches the whole call, the user's policies, the time limit, what checks answers, what watches each try. */
-function layered(handler: Handler, { address, options, clock }: Target, edge: Edge): Handler {
+/** A demand of the card that cannot be met is said before anything is sent. The card itself is for everybody. */
+function admissible(handler: Handler, { credentials }: Target, { peer }: Candidate): Handler {
+  const problem = credentials.problemWith(peer.card);
+  if (problem === undefined) return handler;
+  return (operation, call) =>
+    operation.kind === "card" && !operation.extended ? handler(operation, call) : Promise.reject(problem);
+}
+
+/** Outermost first: what watches the whole call, the user's policies, the time limit, what mends streams, what checks answers, what watches each try. */
+function layered(handler: Handler, target: Target, candidate: Candidate): Handler {
+  const { address, options, clock } = target;
+  const edge = edgeOf(target, candidate);
   const telemetry = options.telemetry ?? noTelemetry;
+  const { random = Math.random } = options;
+  const canResume = () => candidate.peer.card.capabilities.resume;
   const limit = options.timeoutMs === undefined ? undefined : deadline(options.timeoutMs, clock);
   const layers = [
     telemetry.client(edge, address),
     carryTrace,
     ...(options.layers ?? []),
     limit,
+    options.resume === false ? undefined : resumeStreams({ canResume, clock, random }),
     checkAnswers(),
     telemetry.wire(edge),
   ];
@@ -133,9 +172,5 @@ function edgeOf({ options }: Target, { protocol }: Candidate): Edge {
 
 /** Other credentials may see another card, and another list of protocols looks for other things. */
 function verdictKey(url: string, { credentials = {}, protocols = registered }: ConnectOptions): string {
-  return JSON.stringify([
-    url,
-    credentialHeaders(credentials),
-    protocols.map(({ id, versions }) => `${id}@${versions.join("+")}`),
-  ]);
+  return JSON.stringify([url, credentials, protocols.map(({ id, versions }) => `${id}@${versions.join("+")}`)]);
 }

@@ -70,7 +70,17 @@ export interface Speaker {
     taskId: string,
     options?: { readonly after?: string; readonly signal?: AbortSignal },
   ): AsyncIterable<EventOf<"task.subscribe">>;
+  /** The webhooks of a task, with how far each was told where the peer says so. Never their secrets. */
+  pushes(taskId: string, options?: { readonly signal?: AbortSignal }): Promise<readonly PushConfig[]>;
+  /** Tells this webhook what happens to the task from now on; the same id replaces. */
+  setPush(taskId: string, webhook: Webhook, options?: { readonly signal?: AbortSignal }): Promise<PushConfig>;
+  deletePush(taskId: string, id: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
   extendedCard(): Promise<Card>;
+}
+
+/** Where to be told, and what the teller has to show there. */
+export interface Webhook extends Pick<PushConfig, "url" | "token" | "authentication"> {
+  readonly id?: string;
 }
 
 export interface SpeakerStart {
@@ -136,6 +146,16 @@ export function speaker({ handler, src, dst, ids }: SpeakerStart): Speaker {
       // A cursor is whatever an earlier event of this task carried.
       const after = options.after as Maybe<Cursor>;
       return many<"task.subscribe">(handler({ kind: "task.subscribe", taskId, after, follow: true }, callFor(options)));
+    },
+    async pushes(taskId, options = {}) {
+      return (await one<"push.list">(handler({ kind: "push.list", taskId }, callFor(options)))).configs;
+    },
+    async setPush(taskId, { id = "", url, token, authentication }, options = {}) {
+      const config = { taskId, id, url, token, authentication };
+      return (await one<"push.set">(handler({ kind: "push.set", config }, callFor(options)))).config;
+    },
+    async deletePush(taskId, id, options = {}) {
+      await one<"push.delete">(handler({ kind: "push.delete", taskId, id }, callFor(options)));
     },
     async extendedCard() {
       return (await one<"card">(handler({ kind: "card", extended: true }, startCall()))).card;

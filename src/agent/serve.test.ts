@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { PushConfig, TaskEvent } from "../envelope/index.js";
+import type { PushPort } from "../tasks/index.js";
 import { agent } from "./agent.js";
 import { connect } from "./connect.js";
 import { type Server, serve } from "./serve.js";
@@ -130,7 +131,19 @@ describe("serve()", () => {
     expect((await get({ id: task.id })).error?.code).toBe(-32001);
   });
 
-  test("offers push only with a port to deliver through, stores configurations, and never gives a secret back", async () => {
+  test("offers push unless told not to, and refuses webhooks at private addresses", async () => {
+    const capabilitiesOf = async ({ url }: Server) => (await connect(url, { verdicts: new Verdicts() })).card.capabilities;
+    const asked = { push: { taskId: "", id: "", url: "http://127.0.0.1:9/hook" } };
+    const offered = await serving(echo);
+    expect((await capabilitiesOf(offered)).push).toBe(true);
+    const ask = (url: string) => connect(url, { verdicts: new Verdicts() }).then((peer) => peer.send("x", asked));
+    await expect(ask(offered.url)).rejects.toMatchObject({ code: "invalid_message" });
+    const silent = await serving(echo, { push: false });
+    expect((await capabilitiesOf(silent)).push).toBe(false);
+    await expect(ask(silent.url)).rejects.toMatchObject({ code: "push_unsupported" });
+  });
+
+  test("takes a port of one's own for push, stores configurations, and never gives a secret back", async () => {
     const told: { readonly config: PushConfig; readonly event: TaskEvent }[] = [];
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
@@ -145,7 +158,13 @@ describe("serve()", () => {
         return "done";
       },
     });
-    const { url } = await serving(slow, { push: { deliver: (config, event) => void told.push({ config, event }) } });
+    const push: PushPort = {
+      async send({ config, event }) {
+        told.push({ config, event });
+        return { accepted: true };
+      },
+    };
+    const { url } = await serving(slow, { push });
     const rpc = async (method: string, params: object) => {
       const response = await fetch(`${url}/a2a`, {
         method: "POST",

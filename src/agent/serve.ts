@@ -1,5 +1,5 @@
 import { assertMayBind, createHostCheck, isLoopbackAddress } from "../security/index.js";
-import { listen } from "../transport/node/index.js";
+import { listen, type TlsOptions } from "../transport/node/index.js";
 import type { Agent } from "./agent.js";
 import { assemble, type HostOptions } from "./assemble.js";
 
@@ -8,6 +8,8 @@ export interface ServeOptions extends HostOptions {
   readonly port?: number;
   /** Default: 127.0.0.1. Another address needs `admission`, or `openToEverybody`. */
   readonly host?: string;
+  /** Certificate and key, in PEM. Then every protocol on the port is under TLS. */
+  readonly tls?: TlsOptions;
   /** Said in words: whoever reaches this address may use the agent. */
   readonly openToEverybody?: boolean;
   /** Further names this server is reached by, `name` or `name:port`. */
@@ -21,6 +23,8 @@ export interface ServeOptions extends HostOptions {
 export interface Server {
   readonly url: string;
   readonly port: number;
+  /** Takes another certificate into use: for new connections, without dropping any. Throws for a pair that is no good. */
+  reload(tls: TlsOptions): void;
   /** Accepts nothing new, lets calls under way end, then stops what is left. */
   close(): Promise<void>;
 }
@@ -28,18 +32,25 @@ export interface Server {
 /** Serves one agent or several on one port, in every protocol at once. */
 export async function serve(agents: Agent | readonly Agent[], options: ServeOptions = {}): Promise<Server> {
   const host = options.host ?? "127.0.0.1";
-  assertMayBind({ host, admission: options.admission, open: options.openToEverybody });
+  assertMayBind({ host, admission: options.admission, open: options.openToEverybody, audit: options.audit });
   const list: readonly Agent[] = Array.isArray(agents) ? agents : [agents as Agent];
   // Behind a loopback port every caller is a neighbour on this machine, so their links may lead back to it.
-  const assembled = assemble(list, options, isLoopbackAddress(host) || host === "localhost" ? "loopback" : "public");
+  const assembled = assemble(
+    list,
+    { push: true, ...options },
+    isLoopbackAddress(host) || host === "localhost" ? "loopback" : "public",
+    true,
+  );
   const { limits } = assembled;
-  const listening = await listen(assembled.exchange, { port: options.port ?? 0, host, limits, onError: options.onError });
+  const { port = 0, tls, onError } = options;
+  const listening = await listen(assembled.exchange, { port, host, limits, tls, onError });
   if (assembled.url === "") assembled.url = listening.url;
   const { names, publicUrl, allowedOrigins } = options;
   assembled.checkHost = createHostCheck({ port: listening.port, boundHost: host, names, publicUrl, allowedOrigins });
   return {
     url: options.publicUrl ?? listening.url,
     port: listening.port,
+    reload: (renewed) => listening.reload(renewed),
     async close() {
       await Promise.all([listening.close(), assembled.close(limits.drainMs)]);
     },

@@ -1,12 +1,18 @@
-import type { JsonObject } from "../envelope/index.js";
+import type { JsonObject, Maybe } from "../envelope/index.js";
 import { etagOf, isFresh } from "../transport/etag.js";
 import type { Request, Response } from "../transport/exchange.js";
 
-/** A JSON document with a validator, so that clients can ask whether it changed. */
-export function documentResponse(request: Request, members: JsonObject, vary: string): Response {
+/** A JSON document with a validator, so that clients can ask whether it changed. `changedAt` is in milliseconds since the epoch. */
+export function documentResponse(request: Request, members: JsonObject, vary: string, changedAt?: Maybe<number>): Response {
   const text = JSON.stringify(members);
   const etag = etagOf(text);
-  const headers = { "content-type": "application/json", "cache-control": "max-age=60", etag, ...(vary === "" ? {} : { vary }) };
+  const headers = {
+    "content-type": "application/json",
+    "cache-control": "max-age=60",
+    etag,
+    ...(changedAt === undefined ? {} : { "last-modified": new Date(changedAt).toUTCString() }),
+    ...(vary === "" ? {} : { vary }),
+  };
   if (isFresh(request.headers["if-none-match"], etag)) return { status: 304, headers, body: undefined };
   return { status: 200, headers, body: request.method === "HEAD" ? undefined : text };
 }

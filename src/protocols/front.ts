@@ -1,4 +1,4 @@
-import { AgentError, type Interface, type JsonObject } from "../envelope/index.js";
+import { AgentError, type Interface, type JsonObject, type Maybe } from "../envelope/index.js";
 import type { Exchange, Request, Response } from "../transport/exchange.js";
 import { makeRequest } from "../transport/request.js";
 import { errorResponse } from "../transport/response.js";
@@ -16,6 +16,8 @@ export interface Front {
   readonly exchange: Exchange;
   /** The addresses the port really answers at, for one agent: what cards are made from. */
   interfaces(agent: string, publicUrl: string): readonly Interface[];
+  /** Undefined where no protocol of this host knows push notifications. */
+  readonly notify: Maybe<NonNullable<Served["notify"]>>;
 }
 
 /** The documents of the house; protocols add members to them. */
@@ -46,6 +48,20 @@ export function front(host: Host, protocols: readonly Protocol[], house: readonl
   return {
     exchange,
     interfaces: (agent, publicUrl) => doors.flatMap(({ served }) => served.interfaces(agent, publicUrl)),
+    notify: notifierOf(doors),
+  };
+}
+
+/** A webhook is told in the protocol that registered it; one that was registered in process, in the first that can. */
+function notifierOf(doors: readonly Door[]): Front["notify"] {
+  const able = doors.flatMap(({ protocol, served }) =>
+    served.notify === undefined ? [] : [{ id: protocol.id, notify: served.notify.bind(served) }],
+  );
+  const [first] = able;
+  if (first === undefined) return undefined;
+  return (event, config, task) => {
+    const { notify } = able.find(({ id }) => id === config.via?.protocol) ?? first;
+    return notify(event, config, task);
   };
 }
 

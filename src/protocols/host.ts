@@ -17,8 +17,12 @@ export interface HostParts {
   readonly cards: readonly Card[];
   readonly ids: Ids;
   readonly limits?: Maybe<Limits>;
+  /** Default: only HTTP/1.1 is carried. */
+  readonly http2?: Maybe<boolean>;
   readonly admit?: Maybe<(request: Request) => Principal | Promise<Principal>>;
   extendedCard?(agent: string, caller: Principal): Maybe<Card>;
+  /** Default: cards are not signed. */
+  readonly signatures?: Maybe<Host["signatures"]>;
   /** The address callers use, when it is not the one in their `Host` header. */
   readonly publicUrl?: Maybe<string>;
   readonly settings?: Maybe<{ readonly [protocol: string]: JsonObject }>;
@@ -32,11 +36,13 @@ export function createHost(parts: HostParts): Host {
   return {
     handler: parts.handler,
     limits: parts.limits ?? DEFAULT_LIMITS,
+    http2: parts.http2 ?? false,
     cards: () => parts.cards,
     extendedCard: (agent, caller) => parts.extendedCard?.(agent, caller),
+    signatures: parts.signatures ?? (() => []),
     admit: parts.admit ?? (() => ANONYMOUS),
-    begin(request, { caller, agent, via, parameters }) {
-      const call = startCall({ agent, caller, via, parameters, heard: request });
+    begin(request, { caller, agent, via, parameters, deadline }) {
+      const call = startCall({ agent, caller, via, parameters, deadline, heard: request });
       parts.began?.(request, call);
       return call;
     },

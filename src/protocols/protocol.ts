@@ -3,12 +3,16 @@ import type {
   Card,
   Context,
   Envelope,
+  Event,
   Handler,
   Head,
   Interface,
   JsonObject,
   Maybe,
   Principal,
+  PushConfig,
+  Task,
+  TaskEvent,
   Via,
 } from "../envelope/index.js";
 import type { Exchange, Link, Request, Session } from "../transport/exchange.js";
@@ -40,15 +44,29 @@ export interface Contribution {
 export interface Host {
   readonly handler: Handler;
   readonly limits: Limits;
+  /** Whoever carries requests here also takes them by HTTP/2, with trailers. */
+  readonly http2: boolean;
   /** The cards of all served agents, the default agent first. Interfaces are added by the protocols. */
   cards(): readonly Card[];
   /** The card only an authenticated caller sees, when there is one. */
   extendedCard(agent: string, caller: Principal): Maybe<Card>;
+  /**
+   * Signatures to stand in a card document, over exactly that document; `view` is what readers see of it that know one
+   * version only. None where the host has no key.
+   */
+  signatures(document: JsonObject, view?: JsonObject): readonly JsonObject[];
   /** Who is it? Throws AgentError `unauthenticated` or `forbidden`. */
   admit(request: Request): Principal | Promise<Principal>;
   begin(
     request: Request,
-    start: { readonly caller: Principal; readonly agent: string; readonly via: Via; readonly parameters?: Maybe<Head> },
+    start: {
+      readonly caller: Principal;
+      readonly agent: string;
+      readonly via: Via;
+      readonly parameters?: Maybe<Head>;
+      /** How long the caller waits, on the host's clock. */
+      readonly deadline?: Maybe<number>;
+    },
   ): Call;
   /** Scheme, host and base path under which this host is reached, without a trailing slash. */
   publicUrl(request: Request): string;
@@ -65,6 +83,21 @@ export interface Served {
   interfaces(agent: string, publicUrl: string): readonly Interface[];
   readonly contributions?: Maybe<readonly Contribution[]>;
   accept?(session: Session): Promise<void>;
+  /**
+   * What is sent to a webhook, in the form of the version that registered it. `task` gives the task as it was with this
+   * event, for forms that send it whole.
+   */
+  notify?(event: TaskEvent, config: PushConfig, task: () => Promise<Maybe<Task>>): Notice | Promise<Notice>;
+}
+
+/** Looks at a card that was found, or at the stand-in for one that was not. Throws what discovery is to fail with. */
+export type CardGate = (card: Card) => void | Promise<void>;
+
+/** What discovery starts from. */
+export interface Search {
+  readonly known?: Maybe<Finding>;
+  /** Hears of a card before anything the card says is acted on. */
+  readonly check?: Maybe<CardGate>;
 }
 
 /** One way to reach a peer. */
@@ -108,6 +141,20 @@ export interface DeclaredLoss {
   readonly reason: string;
 }
 
+/** One push notification as it leaves; address, guard and retry are the sender's affair. */
+export interface Notice {
+  readonly headers: { readonly [name: string]: string };
+  readonly body: string;
+}
+
+/** One push notification as it arrives, before anybody has checked who sent it. */
+export interface ReadNotice {
+  /** Throws AgentError for one that is broken. */
+  event(): Event;
+  /** The token that was given when the webhook was registered, wherever this protocol puts it. */
+  readonly token: Maybe<string>;
+}
+
 /** A pair of bridges: the server half makes an exchange out of a handler, the client half a handler out of a link. */
 export interface Protocol {
   /** Lower case, as in `protocol_hint`. */
@@ -122,9 +169,11 @@ export interface Protocol {
   connect(link: Link, peer: Peer, ids: Ids): Handler;
   /**
    * Undefined when nothing at this address speaks the protocol. Never throws for an answer of another kind. What is
-   * already `known` is confirmed by its validator instead of being found out again.
+   * already known is confirmed by its validator instead of being found out again.
    */
-  discover(link: Link, url: string, call: Call, known?: Finding): Promise<Maybe<Finding>>;
+  discover(link: Link, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
+  /** A push notification that came in; undefined when it is none of this protocol. Throws AgentError for a body that is no JSON. */
+  readNotice?(request: Request, ids: Ids): Maybe<ReadNotice>;
   /** Messages the peer starts. Absent where the wire has none. */
   receive?(link: Link, peer: Peer, call: Call): AsyncIterable<Envelope>;
   /** What the specification demands of a server, as data that runs against any URL. */

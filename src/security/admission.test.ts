@@ -13,7 +13,13 @@ const admit = bearerTokens(
   ]),
 );
 const asking = (authorization?: string) => makeRequest({ method: "POST", url: "http://x/", headers: { authorization } });
-const CHALLENGE = { code: "unauthenticated", facts: { head: { "www-authenticate": 'Bearer realm="koine"' } } };
+/** RFC 6750 §3.1: without a token the challenge has no error, with a wrong one it has. */
+const challenge = (error?: string) => ({
+  code: "unauthenticated",
+  facts: {
+    head: { "www-authenticate": error === undefined ? 'Bearer realm="koine"' : expect.stringContaining(`error="${error}"`) },
+  },
+});
 const thrown = (run: () => unknown): unknown => {
   try {
     return run();
@@ -38,16 +44,20 @@ describe("bearerTokens()", () => {
     "Bearer ",
     `Basic ${TOKEN}`,
     TOKEN,
-    `Bearer ${TOKEN}x`,
-    `Bearer ${TOKEN.slice(0, -1)}`,
-    `Bearer ${TOKEN}, Bearer ${TOKEN}`,
     `Bearer\t${TOKEN}`,
     `Bearer ${"x".repeat(5000)}`,
   ])
     test(`challenges ${String(header).slice(0, 40)}`, () => {
       const error = thrown(() => admit(asking(header)));
-      expect(error).toMatchObject(CHALLENGE);
+      expect(error).toMatchObject(challenge());
       expect(String(error)).not.toContain(TOKEN);
+    });
+
+  for (const header of [`Bearer ${TOKEN}x`, `Bearer ${TOKEN.slice(0, -1)}`, `Bearer ${TOKEN}, Bearer ${TOKEN}`])
+    test(`refuses ${header}`, () => {
+      const error = thrown(() => admit(asking(header)));
+      expect(error).toMatchObject(challenge("invalid_token"));
+      expect(inspect(error, { depth: 9 })).not.toContain(TOKEN);
     });
 
   test("refuses weak, doubled and unwritable tokens, and shows none of them", () => {

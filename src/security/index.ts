@@ -1,9 +1,57 @@
 /** Who may: admission, the names we answer to, and where a peer's URL may lead. */
 export { type AddressClass, addressClass, isAsPublic } from "./address.js";
-export { type Admission, bearerTokens, describeSecurity, MIN_TOKEN_CHARS, openAdmission, parseTokens } from "./admission.js";
+export { type Admission, bearerTokens, describeSecurity, openAdmission, parseTokens } from "./admission.js";
+export { anyOf, mergeSecurity } from "./any-of.js";
+export { type ApiKeyPlace, apiKeys } from "./api-keys.js";
+export {
+  AUTHENTICATED_AGAIN_MS,
+  type AuditFacts,
+  type AuditSink,
+  type AuditTrail,
+  auditKeys,
+  auditTrail,
+  withAudit,
+} from "./audit.js";
+export { AUDIT_EVENTS, type AuditEntry, type AuditEvent, parseEntry } from "./audit-entry.js";
+export {
+  type AuditFile,
+  type AuditFileLimits,
+  type AuditFileOptions,
+  DEFAULT_AUDIT_LIMITS,
+  openAuditFile,
+} from "./audit-file.js";
+export { type AuditLine, type AuditVerdict, auditFiles, readAuditLines, splitLines, verifyAudit } from "./audit-read.js";
 export { assertMayBind, type BindWish } from "./bind-rule.js";
+export {
+  type CardSignature,
+  type CardSigner,
+  type CardSignerOptions,
+  cardSignatures,
+  cardSigner,
+  signCard,
+} from "./card-signature.js";
+export {
+  type CardCheck,
+  type CardTrust,
+  type CardVerdict,
+  createCardCheck,
+  sentenceOf,
+  type TrustedKey,
+} from "./card-signature-check.js";
+export { publishedKeys } from "./card-signature-keys.js";
+export { type CertificateOptions, clientCertificates } from "./client-certificates.js";
+export { fetchJson, hostOf, type JsonAnswer, type JsonQuestion } from "./fetch-json.js";
 export { type GuardedDial, guardedDial } from "./guarded-dial.js";
 export { createHostCheck, type HostCheck, type HostCheckOptions } from "./host-check.js";
+export { DEFAULT_KEY_LIMITS, type KeyLimits, type KeyNote } from "./jwt-keys.js";
+export {
+  DEFAULT_JWT_LIMITS,
+  type JwtDeclaration,
+  type JwtKeys,
+  type JwtLimits,
+  type JwtOptions,
+  jwtTokens,
+} from "./jwt-tokens.js";
 export { isLoopback, isLoopbackAddress, wasForwarded } from "./loopback.js";
 export {
   classOfUrl,
@@ -16,5 +64,7 @@ export {
   type PinnedUrl,
   type Resolve,
 } from "./outbound-guard.js";
-export { REDACTED, redactHeaders, redactUrl } from "./redact.js";
+export { REDACTED, redactHeaders, redactParameter, redactUrl } from "./redact.js";
 export { lookupByDns, pinnedLookup, resolveByDns } from "./resolve-by-dns.js";
+export { MIN_TOKEN_CHARS } from "./secret-holders.js";
+export { type NewKey, newCardKey, SIGNING_ALGORITHMS, type SigningAlgorithm } from "./signing-key.js";

@@ -17,6 +17,15 @@ const SECRET_HEADERS: ReadonlySet<string> = new Set([
 const SECRET_HEADER_WORDS = /token|secret|password|credential|api-?key/;
 const SECRET_PARAMETER = /^(sig|code|auth|key|jwt|pwd|pass)$|signature|token|secret|password|credential|api[-_]?key/i;
 
+/** Names of keys that somebody configured for the query, so that every place that shows a URL knows them. */
+const configured = new Set<string>();
+const MAX_CONFIGURED = 1_000;
+
+/** From now on the values of this query parameter are shown nowhere. */
+export function redactParameter(name: string): void {
+  if (configured.size < MAX_CONFIGURED) configured.add(name);
+}
+
 /** The headers as a log may show them. */
 export function redactHeaders(headers: Headers): Headers {
   return Object.fromEntries(
@@ -37,9 +46,13 @@ function redactQuery(query: string): string {
     .map((pair) => {
       const equals = pair.indexOf("=");
       const name = equals === -1 ? pair : pair.slice(0, equals);
-      return equals !== -1 && SECRET_PARAMETER.test(decoded(name)) ? `${name}=${REDACTED}` : pair;
+      return equals !== -1 && isSecretParameter(decoded(name)) ? `${name}=${REDACTED}` : pair;
     })
     .join("&");
+}
+
+function isSecretParameter(name: string): boolean {
+  return SECRET_PARAMETER.test(name) || configured.has(name);
 }
 
 /** By the parser that will use it, because it finds a user in more spellings than one would think of. */

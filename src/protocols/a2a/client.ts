@@ -4,10 +4,13 @@ import { type Chunk, isStream, type Link, type Response } from "../../transport/
 import { blame } from "../../transport/fields.js";
 import { DEFAULT_LIMITS } from "../../transport/limits.js";
 import type { Ids, Peer } from "../protocol.js";
+import { withOriginal } from "./card/card.js";
 import type { ClientBinding, Outgoing } from "./client/binding.js";
 import { fetchCard } from "./client/fetch-card.js";
+import { grpcBinding } from "./client/grpc.js";
 import { jsonRpcBinding } from "./client/json-rpc.js";
 import { PeerEvents, type Source } from "./client/peer-events.js";
+import { bodyBytes, rawMember } from "./client/raw-result.js";
 import { restBinding } from "./client/rest.js";
 import { dialectFor } from "./codec.js";
 import type { DecodeFacts, Dialect } from "./dialect.js";
@@ -36,6 +39,7 @@ export function connect(link: Link, peer: Peer, ids: Ids): Handler {
 function bindingFor(peer: Peer): ClientBinding {
   if (peer.binding === "JSONRPC") return jsonRpcBinding;
   if (peer.binding === "HTTP+JSON") return restBinding;
+  if (peer.binding === "GRPC") return grpcBinding;
   throw new AgentError("unsupported", `the binding ${peer.binding} is not spoken here`, { sent: "no" });
 }
 
@@ -50,8 +54,18 @@ interface Wire {
 async function unary(wire: Wire, operation: Operation, call: Call): Promise<Event> {
   const outgoing = encode(wire, operation, call, false);
   const response = await wire.link.exchange(wire.binding.write(outgoing));
-  const result = wire.binding.readResult(response, outgoing);
-  return decoded(() => wire.dialect.decodeResult(operation, result, factsFor(wire, operation, call)));
+  const read = wire.binding.readResult(response, outgoing);
+  const result = read instanceof Promise ? await read : read;
+  const event = decoded(() => wire.dialect.decodeResult(operation, result, factsFor(wire, operation, call)));
+  return event.kind === "card" ? { ...event, card: withOriginal(event.card, rawResult(wire, response, result)) } : event;
+}
+
+/** The card's document as it came, for those who check signatures. */
+function rawResult({ binding }: Wire, response: Response, result: unknown): Uint8Array {
+  if (binding.name === "HTTP+JSON") return bodyBytes(response);
+  const raw = binding.name === "JSONRPC" ? rawMember(bodyBytes(response), "result") : undefined;
+  // A binding that is not JSON has no text of its own: the JSON of what it said stands in for it.
+  return raw ?? new TextEncoder().encode(JSON.stringify(result));
 }
 
 function stream(wire: Wire, operation: OperationOf<"send"> | OperationOf<"task.subscribe">, call: Call): AsyncIterable<Event> {
@@ -60,6 +74,7 @@ function stream(wire: Wire, operation: OperationOf<"send"> | OperationOf<"task.s
   return new PeerEvents({
     async open(): Promise<Source> {
       const response = await wire.link.exchange(wire.binding.write(outgoing));
+      if (wire.binding.readItems !== undefined) return { items: wire.binding.readItems(response, outgoing) };
       if (isEventStream(response.headers["content-type"])) return { chunks: chunksOf(response) };
       return { single: wire.binding.readResult(response, outgoing) };
     },
@@ -95,7 +110,9 @@ function encode(wire: Wire, operation: Operation, call: Call, streaming: boolean
       sent: "no",
     });
   }
-  return { peer: wire.peer, operation, call, streaming, name: encoded.name, params: encoded.params, id: wire.ids.newId() };
+  const { peer, ids } = wire;
+  const timeoutMs = call.deadline === undefined ? undefined : call.deadline - ids.now();
+  return { peer, operation, call, streaming, name: encoded.name, params: encoded.params, id: ids.newId(), timeoutMs };
 }
 
 function factsFor({ peer, ids }: Wire, operation: Operation, call: Call): DecodeFacts {
@@ -129,7 +146,14 @@ async function ping(wire: Wire, call: Call): Promise<Event> {
 }
 
 async function card({ link, peer }: Wire, call: Call): Promise<Event> {
-  const found = await fetchCard(link, peer.url, call, undefined);
-  if (found?.kind !== "card") throw new AgentError("not_found", `no agent card was found for ${peer.url}`);
+  const url = cardUrl(peer);
+  const found = await fetchCard(link, url, call, undefined);
+  if (found?.kind !== "card") throw new AgentError("not_found", `no agent card was found for ${url}`);
   return { kind: "card", card: found.card };
+}
+
+/** Cards are fetched by plain HTTP, which a port for gRPC alone does not speak: then where the agent also answers. */
+function cardUrl({ url, binding, card: { interfaces } }: Peer): string {
+  if (binding !== "GRPC") return url;
+  return interfaces.find((each) => each.protocol === "a2a" && each.binding !== "GRPC" && URL.canParse(each.url))?.url ?? url;
 }

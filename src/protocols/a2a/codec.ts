@@ -4,7 +4,7 @@ import { v1 } from "./codec/codec-1.0.js";
 import type { Dialect } from "./dialect.js";
 
 /** The dialect of a version (a patch number does not matter, A2A 1.0 §3.6) in a binding. */
-export function dialectFor(version: string, binding: "JSONRPC" | "HTTP+JSON"): Dialect {
+export function dialectFor(version: string, binding: "JSONRPC" | "HTTP+JSON" | "GRPC"): Dialect {
   if (!version.startsWith("0.")) return v1;
   return binding === "JSONRPC" ? v03 : v03Proto;
 }

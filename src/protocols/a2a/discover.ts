@@ -1,8 +1,9 @@
-import type { Call, Card, Interface, Maybe } from "../../envelope/index.js";
+import type { Call, Card, Maybe } from "../../envelope/index.js";
 import type { Link } from "../../transport/exchange.js";
-import type { Finding, Ids, Peer } from "../protocol.js";
+import type { Finding, Ids, Peer, Search } from "../protocol.js";
 import { fetchCard } from "./client/fetch-card.js";
 import { probe } from "./client/probe.js";
+import { grpcOrigin } from "./grpc/address.js";
 
 const VERSIONS = ["1.0", "0.3"] as const;
 const BINDINGS = ["JSONRPC", "HTTP+JSON"] as const;
@@ -11,7 +12,7 @@ const BINDINGS = ["JSONRPC", "HTTP+JSON"] as const;
  * Finds out whether an address speaks A2A, in which version and binding. The card says where to look; a probe says whether
  * it is true, because cards lie. Without a card the address itself is probed.
  */
-export async function discover(link: Link, url: string, call: Call, known?: Finding): Promise<Maybe<Finding>> {
+export async function discover(link: Link, url: string, call: Call, { known, check }: Search = {}): Promise<Maybe<Finding>> {
   const found = await fetchCard(link, url, call, known?.etag);
   if (found?.kind === "unchanged" && known !== undefined) {
     return {
@@ -23,6 +24,7 @@ export async function discover(link: Link, url: string, call: Call, known?: Find
     };
   }
   const ids = probeIds();
+  await check?.(found?.kind === "card" ? found.card : unknownCard(url));
   if (found?.kind === "card") {
     const evidence = [`agent card at ${found.url} (${found.card.name})`];
     return proveCard(link, found.card, { url, evidence, etag: found.etag, ids, call });
@@ -31,7 +33,7 @@ export async function discover(link: Link, url: string, call: Call, known?: Find
   return proveBare(link, url, { evidence, ids, call });
 }
 
-interface Search {
+interface Prospect {
   readonly url: string;
   readonly evidence: string[];
   readonly etag: string | undefined;
@@ -39,7 +41,7 @@ interface Search {
   readonly call: Call;
 }
 
-async function proveCard(link: Link, card: Card, { url, evidence, etag, ids, call }: Search): Promise<Maybe<Finding>> {
+async function proveCard(link: Link, card: Card, { url, evidence, etag, ids, call }: Prospect): Promise<Maybe<Finding>> {
   const claimed = spoken(card, url);
   const doubted: Peer[] = [];
   for (const [index, peer] of claimed.entries()) {
@@ -68,7 +70,7 @@ async function proveUnclaimed(
   link: Link,
   card: Card,
   claimed: readonly Peer[],
-  { evidence, etag, ids, call }: Search,
+  { evidence, etag, ids, call }: Prospect,
 ): Promise<Maybe<Finding>> {
   for (const { url, binding, tenant } of claimed) {
     for (const version of VERSIONS) {
@@ -86,7 +88,7 @@ async function proveUnclaimed(
 async function proveBare(
   link: Link,
   url: string,
-  { evidence, ids, call }: Omit<Search, "url" | "etag">,
+  { evidence, ids, call }: Omit<Prospect, "url" | "etag">,
 ): Promise<Maybe<Finding>> {
   const card = unknownCard(url);
   for (const version of VERSIONS) {
@@ -105,17 +107,20 @@ async function proveBare(
   return undefined;
 }
 
-/** The card's interfaces that we speak, in its own order of preference. */
+/** The card's interfaces that we speak, in its own order of preference; gRPC last, because it costs us the most. */
 function spoken(card: Card, base: string): readonly Peer[] {
-  const speaks = ({ protocol, version, binding }: Interface): boolean =>
-    protocol === "a2a" && VERSIONS.some((each) => each === version) && BINDINGS.some((each) => each === binding);
-  return card.interfaces.filter(speaks).map(({ url, version, binding, tenant }) => ({
-    url: new URL(url, base).href.replace(/\/$/, ""),
-    card,
-    version,
-    binding,
-    tenant,
-  }));
+  const known = card.interfaces.filter(
+    ({ protocol, version }) => protocol === "a2a" && VERSIONS.some((each) => each === version),
+  );
+  const json = known.flatMap(({ url, version, binding, tenant }): readonly Peer[] => {
+    if (!BINDINGS.some((each) => each === binding)) return [];
+    return [{ url: new URL(url, base).href.replace(/\/$/, ""), card, version, binding, tenant }];
+  });
+  const grpc = known.flatMap(({ url, version, binding, tenant }): readonly Peer[] => {
+    const origin = binding === "GRPC" ? grpcOrigin(url, base) : undefined;
+    return origin === undefined ? [] : [{ url: origin, card, version, binding, tenant }];
+  });
+  return [...json, ...grpc];
 }
 
 function label({ version, binding, url }: Peer): string {

@@ -12,7 +12,7 @@ export interface ErrorRow {
   readonly http: Readonly<Record<ErrorProfile, number>>;
 }
 
-type GrpcStatus =
+export type GrpcStatus =
   | "CANCELLED"
   | "INVALID_ARGUMENT"
   | "DEADLINE_EXCEEDED"

@@ -1,11 +1,13 @@
 import { AgentError, type ErrorCode, type ErrorFacts, isObject, type JsonObject, type Maybe } from "../../envelope/index.js";
 import type { Headers } from "../../transport/exchange.js";
 import { isErrorCode } from "./codec/failure.js";
-import { A2A_DOMAIN, type ErrorRow, errorRow, errorRows, OWN_DOMAIN, TYPE_URI } from "./error-tables.js";
+import { A2A_DOMAIN, type ErrorRow, errorRow, errorRows, type GrpcStatus, OWN_DOMAIN, TYPE_URI } from "./error-tables.js";
+import type { OperationName } from "./operations.js";
 import type { ErrorProfile } from "./settings.js";
 
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
 const BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest";
+const RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo";
 /** The member of `ErrorInfo.metadata` that holds our own code: we have more of them than A2A. */
 const CODE_KEY = "koineCode";
 
@@ -42,6 +44,22 @@ export function restErrorOf(
   const body = { code: status, status: row.grpc[profile], message: error.message, details };
   if (profile !== "1.0.0") return { status, body: { error: body } };
   return { status, body: { error: body, type: typeOf(row), title: titleOf(row), status, detail: error.message } };
+}
+
+/** Status and details of a failed gRPC call. 0.3 had the table that became 1.0.0, as on REST; Python reads the class before the words. */
+export function grpcErrorOf(
+  error: AgentError,
+  version: "1.0" | "0.3",
+  profile: ErrorProfile,
+): { readonly status: GrpcStatus; readonly message: string; readonly details: readonly JsonObject[] } {
+  const row = errorRow(error.code);
+  const status = row.grpc[version === "0.3" ? "1.0.0" : profile];
+  const message = version === "0.3" ? `${classOf(row)}: ${error.message}` : error.message;
+  const { retryAfterMs } = error.facts;
+  if (retryAfterMs === undefined) return { status, message, details: detailsOf(error) };
+  const seconds = Math.floor(retryAfterMs / 1000);
+  const retryDelay = { seconds, nanos: Math.round((retryAfterMs - seconds * 1000) * 1_000_000) };
+  return { status, message, details: [...detailsOf(error), { "@type": RETRY_INFO, retryDelay }] };
 }
 
 function legacyCode(rpc: number): number {
@@ -161,6 +179,31 @@ export function errorFromRest(status: number, body: unknown, headers: Headers = 
   return new AgentError(code, messageOf(said, `the peer answered with HTTP status ${status}`), factsOf(details, status, headers));
 }
 
+/**
+ * A failed gRPC call as one of our errors. Servers of 0.3 say the class before the words, and may say nothing in the details. A status
+ * alone means what the operation can mean by it: a path that is not there has a status of its own.
+ */
+export function errorFromGrpc(
+  { status, message, details }: { readonly status: string; readonly message: string; readonly details: readonly JsonObject[] },
+  name: OperationName,
+  headers: Headers = {},
+): AgentError {
+  const told = detailsIn(details);
+  const [, named = "", words = message] = /^(\w+Error): (.*)$/s.exec(message) ?? [];
+  const code = codeOfInfo(told) ?? byClass.get(named) ?? meantBy(status, name) ?? BY_GRPC.get(status) ?? "internal";
+  return new AgentError(
+    code,
+    messageOf(words, `the peer answered with gRPC status ${status}`),
+    factsOf(told, undefined, headers),
+  );
+}
+
+function meantBy(status: string, name: OperationName): Maybe<ErrorCode> {
+  if (status === "NOT_FOUND" && name !== "ListTasks" && name !== "GetExtendedAgentCard") return "task_not_found";
+  if (status !== "FAILED_PRECONDITION") return undefined;
+  return name === "CancelTask" ? "not_cancelable" : "unsupported";
+}
+
 function detailsIn(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.slice(0, DETAILS).filter(isObject) : [];
 }
@@ -200,7 +243,7 @@ function codeOfStatus(status: Maybe<number>): Maybe<ErrorCode> {
 function factsOf(details: readonly JsonObject[], status: Maybe<number>, headers: Headers): ErrorFacts {
   const field = fieldIn(details);
   const detail = textsIn(details);
-  const retryAfterMs = readRetryAfter(headers);
+  const retryAfterMs = retryDelayIn(details) ?? readRetryAfter(headers);
   return {
     ...(field === undefined ? undefined : { field }),
     ...(detail === undefined ? undefined : { detail }),
@@ -224,6 +267,13 @@ function textsIn(details: readonly JsonObject[]): Maybe<{ readonly [name: string
   for (const [name, value] of Object.entries(metadata).slice(0, DETAILS))
     if (name !== CODE_KEY && typeof value === "string") texts.push([name, value.slice(0, MESSAGE_CHARACTERS)]);
   return texts.length === 0 ? undefined : Object.fromEntries(texts);
+}
+
+function retryDelayIn(details: readonly JsonObject[]): Maybe<number> {
+  const delay = details.find((detail) => detail["@type"] === RETRY_INFO)?.retryDelay;
+  if (!isObject(delay)) return undefined;
+  const { seconds = 0, nanos = 0 } = delay;
+  return typeof seconds === "number" && typeof nanos === "number" ? seconds * 1000 + Math.floor(nanos / 1_000_000) : undefined;
 }
 
 /** RFC 9110 §10.2.3: seconds, or a date, which is compared with the server's own clock. */

@@ -1,10 +1,11 @@
 import type { Protocol } from "../protocol.js";
 import { connect } from "./client.js";
 import { discover } from "./discover.js";
+import { readNotice } from "./notify.js";
 import { requirements } from "./requirements.js";
 import { routes, serve } from "./server.js";
 
-/** A2A 1.0 and 0.3, over JSON-RPC and HTTP+JSON, and the seed's plain endpoint. */
+/** A2A 1.0 and 0.3, over JSON-RPC, HTTP+JSON and gRPC, and the seed's plain endpoint. */
 export const a2a: Protocol = {
   id: "a2a",
   versions: ["1.0", "0.3"],
@@ -34,15 +35,18 @@ export const a2a: Protocol = {
   },
   losses: [
     { version: "1.0", path: "task.status.state=canceling", reason: "A2A has no such state; it is written as working" },
+    { version: "1.0", path: "push.delivery", reason: "the gRPC messages have no place for it; the JSON forms carry it" },
     { version: "0.3", path: "operation.task.list", reason: "0.3 has no list of tasks that servers agree on" },
     { version: "0.3", path: "peer.tenant", reason: "0.3 has no tenants" },
     { version: "0.3", path: "message.parts[].name", reason: "0.3 has no file name on text and data parts" },
-    { version: "0.3", path: "message.parts[].metadata", reason: "0.3 on REST has no metadata on parts" },
+    { version: "0.3", path: "message.parts[].metadata", reason: "0.3 on REST and gRPC has no metadata on parts" },
+    { version: "0.3", path: "operation.historyLength=0", reason: "0.3 on gRPC cannot tell zero from absent" },
     { version: "0.3", path: "message.parts[].mediaType", reason: "0.3 has no media type on text and data parts" },
   ],
   routes,
   serve,
   connect,
   discover,
+  readNotice,
   requirements,
 };

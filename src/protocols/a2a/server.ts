@@ -2,17 +2,17 @@ import { AgentError, type Card, type Interface, type JsonObject, type Maybe } fr
 import type { Request, Response } from "../../transport/exchange.js";
 import { documentResponse } from "../document.js";
 import type { Contribution, Host, Route, Served } from "../protocol.js";
-import { hybridCard } from "./card/card.js";
-import { v03 } from "./codec/codec-0.3.js";
-import { v1 } from "./codec/codec-1.0.js";
+import { signedCard } from "./card/signed-card.js";
+import { SERVICES } from "./grpc/methods.js";
+import { writeNotice } from "./notify.js";
+import { BASE, interfacesOf } from "./server/addresses.js";
+import { answerGrpc, isGrpc } from "./server/grpc.js";
 import { answerJsonRpc } from "./server/json-rpc.js";
 import { requestedVersion } from "./server/negotiate.js";
 import { answerPlain } from "./server/plain.js";
 import { answerRest } from "./server/rest.js";
-import { readSettings } from "./settings.js";
+import { CARD_FORMS, readSettings } from "./settings.js";
 
-/** Everything of A2A lives below this path; at the root only what peers assume to be there. */
-const BASE = "/a2a";
 const CARD_PATH = "/.well-known/agent-card.json";
 const OLD_CARD_PATH = "/.well-known/agent.json";
 
@@ -22,6 +22,7 @@ export const routes: readonly Route[] = [
   { method: "GET", path: CARD_PATH },
   { method: "HEAD", path: CARD_PATH },
   { method: "POST", path: "/message" },
+  ...Object.values(SERVICES).map((service): Route => ({ method: "POST", path: `${service}/*`, when: isGrpc })),
   // Outranks whoever else wants the root, and answers what cannot be parsed at all.
   { method: "POST", path: "/", rank: 10, when: looksLikeJsonRpc },
 ];
@@ -44,12 +45,20 @@ export function serve(host: Host): Served {
       throw new AgentError("conflict", `an agent cannot be called ${JSON.stringify(name)}: the name is part of the A2A paths`);
   }
 
+  // A card that cannot be signed is found out here, at start, and not by the first who asks.
+  for (const card of host.cards()) {
+    const addressed: Card = { ...card, interfaces: interfacesOf(host, card.name, "http://localhost") };
+    for (const form of CARD_FORMS) signedCard(host, form, addressed);
+  }
+
   function exchange(request: Request): Response | Promise<Response> {
     const { path } = request;
     if (path === BASE || path === "/" || path === `${BASE}/`)
       return request.method === "POST" ? rpc(request, defaultCard(), undefined) : postOnly();
     if (path === CARD_PATH) return cardResponse(request, defaultCard());
     if (path === "/message") return answerPlain(host, defaultCard(), request);
+    // A service has no path for an agent.
+    if (!path.startsWith(`${BASE}/`)) return answerGrpc(host, settings, request, defaultCard());
     return below(request, path.slice(BASE.length + 1).split("/"));
   }
 
@@ -75,17 +84,13 @@ export function serve(host: Host): Served {
     });
   }
 
-  let addressed: readonly Card[] = [];
-  let bySegment: ReadonlyMap<string, Card> = new Map();
-  /** The agent a path segment names; worked out anew only when the host serves other agents. */
-  function agentAt(segment: string): Maybe<Card> {
-    const cards = host.cards();
-    if (cards !== addressed) {
-      addressed = cards;
-      bySegment = new Map(cards.map((card) => [encodeURIComponent(card.name), card]));
-    }
-    return bySegment.get(segment);
+  let agents = addressAgents(host);
+  /** The agents by path segment; worked out anew only when the host serves other agents. */
+  function addressed(): AddressedAgents {
+    if (agents.cards !== host.cards()) agents = addressAgents(host);
+    return agents;
   }
+  const agentAt = (segment: string): Maybe<Card> => addressed().bySegment.get(segment);
 
   const rpc = (request: Request, card: Card, tenant: Maybe<string>): Promise<Response> =>
     answerJsonRpc(host, card, request, tenant);
@@ -101,19 +106,12 @@ export function serve(host: Host): Served {
     interfaces: interfaces(card.name, host.publicUrl(request)),
   });
   const cardResponse = (request: Request, card: Card): Response =>
-    documentResponse(request, cardFor(request, withInterfaces(card, request)), "A2A-Version");
+    documentResponse(request, cardFor(request, withInterfaces(card, request)), "A2A-Version", addressed().since);
+  /** The card in the version that is asked for; who names none gets the form of the settings. */
+  const cardFor = (request: Request, card: Card): JsonObject =>
+    signedCard(host, requestedVersion(request) ?? settings.cardForm, card);
 
-  function interfaces(agent: string, publicUrl: string): readonly Interface[] {
-    const isDefault = defaultCard().name === agent;
-    const url = `${publicUrl}${BASE}${isDefault ? "" : `/${encodeURIComponent(agent)}`}`;
-    return [
-      { protocol: "a2a", version: "1.0", binding: "JSONRPC", url },
-      { protocol: "a2a", version: "1.0", binding: "HTTP+JSON", url },
-      { protocol: "a2a", version: "0.3", binding: "JSONRPC", url },
-      // A 0.3 client appends `/v1/…` to the address by itself.
-      { protocol: "a2a", version: "0.3", binding: "HTTP+JSON", url },
-    ];
-  }
+  const interfaces = (agent: string, publicUrl: string): readonly Interface[] => interfacesOf(host, agent, publicUrl);
 
   const contributions: readonly Contribution[] = [
     {
@@ -122,14 +120,20 @@ export function serve(host: Host): Served {
       members: (request) => cardFor(request, withInterfaces(defaultCard(), request)),
     },
   ];
-  return { exchange, interfaces, contributions };
+  const notify: Served["notify"] = (event, config, task) => writeNotice(event, config, task, settings.pushTokenHeader);
+  return { exchange, interfaces, contributions, notify };
 }
 
-/** The card in the version that is asked for; who names none gets the one document that readers of both understand. */
-function cardFor(request: Request, card: Card): JsonObject {
-  const asked = requestedVersion(request);
-  if (asked === "1.0") return v1.encodeCard(card);
-  return asked === "0.3" ? v03.encodeCard(card) : hybridCard(card);
+interface AddressedAgents {
+  readonly cards: readonly Card[];
+  readonly bySegment: ReadonlyMap<string, Card>;
+  /** Milliseconds since the epoch: no card has changed after that. */
+  readonly since: number;
+}
+
+function addressAgents(host: Host): AddressedAgents {
+  const cards = host.cards();
+  return { cards, bySegment: new Map(cards.map((card) => [encodeURIComponent(card.name), card])), since: host.now() };
 }
 
 function looksLikeJsonRpc(request: Request): boolean {

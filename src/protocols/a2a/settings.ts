@@ -8,18 +8,45 @@ import { AgentError, type JsonObject, type Maybe } from "../../envelope/index.js
 export const ERROR_PROFILES = ["1.0.1", "1.0.0"] as const;
 export type ErrorProfile = (typeof ERROR_PROFILES)[number];
 
+/** What somebody gets who asks for the card and names no version: `both` has the members of 1.0 and 0.3 side by side. */
+export const CARD_FORMS = ["both", "1.0", "0.3"] as const;
+export type CardForm = (typeof CARD_FORMS)[number];
+
+/**
+ * The specification names no header for the token of a webhook: `x` is `X-A2A-Notification-Token` (the JavaScript, Python
+ * and Java servers), `plain` is `A2A-Notification-Token` (Go and Rust), `both` is both.
+ */
+const PUSH_TOKEN_HEADERS = ["x", "plain", "both"] as const;
+export type PushTokenHeader = (typeof PUSH_TOKEN_HEADERS)[number];
+
+/**
+ * How a card writes where gRPC of 0.3 is answered: the official SDKs dial what is written and need `host:port`, while the
+ * specification of 0.3 asks for an absolute URL, and so does its compatibility kit.
+ */
+export const LEGACY_GRPC_ADDRESSES = ["authority", "url"] as const;
+export type LegacyGrpcAddress = (typeof LEGACY_GRPC_ADDRESSES)[number];
+
 export interface A2aSettings {
   readonly errorProfile: ErrorProfile;
+  readonly cardForm: CardForm;
+  readonly legacyGrpcAddress: LegacyGrpcAddress;
+  readonly pushTokenHeader: PushTokenHeader;
 }
 
 /** The user's settings for this protocol, checked at start. */
 export function readSettings(given: Maybe<JsonObject>): A2aSettings {
-  const errorProfile = given?.["errorProfile"] ?? "1.0.1";
-  const known = ERROR_PROFILES.find((profile) => profile === errorProfile);
-  if (known === undefined) {
-    throw new AgentError("invalid_message", `errorProfile must be one of ${ERROR_PROFILES.join(", ")}`, {
-      field: "errorProfile",
-    });
-  }
-  return { errorProfile: known };
+  return {
+    errorProfile: oneOf(ERROR_PROFILES, given, "errorProfile"),
+    cardForm: oneOf(CARD_FORMS, given, "cardForm"),
+    legacyGrpcAddress: oneOf(LEGACY_GRPC_ADDRESSES, given, "legacyGrpcAddress"),
+    pushTokenHeader: oneOf(PUSH_TOKEN_HEADERS, given, "pushTokenHeader"),
+  };
+}
+
+/** The value given, or the first of the known ones. */
+function oneOf<T extends string>(known: readonly [T, ...T[]], given: Maybe<JsonObject>, field: string): T {
+  const value = given?.[field] ?? known[0];
+  const found = known.find((one) => one === value);
+  if (found === undefined) throw new AgentError("invalid_message", `${field} must be one of ${known.join(", ")}`, { field });
+  return found;
 }

@@ -1,19 +1,19 @@
-import type { Card, Interface, JsonObject } from "../../../envelope/index.js";
-import { writeCapabilities, writeProvider, writeSkill } from "./card-1.0.js";
+import type { Card, Interface, JsonObject, Maybe } from "../../../envelope/index.js";
+import { describeSkill, writeCapabilities, writeProvider } from "./card-1.0.js";
 import { a2aInterfaces, legacyInterfaces } from "./card-interfaces.js";
 import { writeKindNeeds, writeKindSchemes, writeNeeds, writeSchemes } from "./card-security.js";
 
 /** The card of the 0.3 JSON schema: at the well-known paths, and as the extended card on JSON-RPC. */
 export function writeKindCard(card: Card): JsonObject {
-  return legacyCard(card, { securitySchemes: writeKindSchemes(card.security), security: writeKindNeeds(card.security) });
+  return legacyCard(card, writeKindSchemes(card.security), writeKindNeeds);
 }
 
 /** The card in ProtoJSON of the 0.3 protobuf: the extended card on REST. */
 export function writeProtoCard(card: Card): JsonObject {
-  return legacyCard(card, { securitySchemes: writeSchemes(card.security), security: writeNeeds(card.security) });
+  return legacyCard(card, writeSchemes(card.security), writeNeeds);
 }
 
-function legacyCard(card: Card, security: Pick<JsonObject, "security" | "securitySchemes">): JsonObject {
+function legacyCard(card: Card, securitySchemes: Maybe<JsonObject>, needs: typeof writeNeeds): JsonObject {
   return {
     ...legacyAddresses(card),
     name: card.name,
@@ -23,11 +23,11 @@ function legacyCard(card: Card, security: Pick<JsonObject, "security" | "securit
     documentationUrl: card.documentationUrl,
     iconUrl: card.iconUrl,
     capabilities: writeCapabilities(card.capabilities, false),
-    securitySchemes: security.securitySchemes,
-    security: security.security,
+    securitySchemes,
+    security: needs(card.security.anyOf),
     defaultInputModes: card.inputModes,
     defaultOutputModes: card.outputModes,
-    skills: card.skills.map(writeSkill),
+    skills: card.skills.map((skill) => ({ ...describeSkill(skill), security: needs(skill.security) })),
   };
 }
 

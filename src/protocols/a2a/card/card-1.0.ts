@@ -1,12 +1,12 @@
 import type { Capabilities, Card, Extension, JsonObject, Skill } from "../../../envelope/index.js";
 import { optional, readArray, readObject, readString, readStrings, readText } from "../../../transport/fields.js";
+import { IDEMPOTENT_SEND_URI, PUSH_DELIVERY_URI, RESUME_URI } from "../own-extensions.js";
 import { flag, plain, plainStrings, readMetadata, someOf, someText } from "../wire.js";
 import { a2aInterfaces, readInterfaces } from "./card-interfaces.js";
-import { readSecurity, writeNeeds, writeSchemes } from "./card-security.js";
+import { readNeeds, readSecurity, writeNeeds, writeSchemes } from "./card-security.js";
 
-/** Capabilities that A2A has no member for are declared as extensions of these names, never required. */
-const IDEMPOTENT_SEND_URI = "urn:koine:idempotent-send:1";
-const RESUME_URI = "urn:koine:resume:1";
+/** Capabilities that A2A has no member for are declared as extensions of these names. */
+const CAPABILITY_URIS: ReadonlySet<string> = new Set([IDEMPOTENT_SEND_URI, RESUME_URI, PUSH_DELIVERY_URI]);
 
 /** The AgentCard of 1.0 (§4.4.1): required members always, optional ones when they say something. */
 export function writeCard(card: Card): JsonObject {
@@ -24,7 +24,7 @@ export function writeCard(card: Card): JsonObject {
     documentationUrl: card.documentationUrl,
     capabilities: writeCapabilities(card.capabilities, true),
     securitySchemes: writeSchemes(card.security),
-    securityRequirements: writeNeeds(card.security),
+    securityRequirements: writeNeeds(card.security.anyOf),
     defaultInputModes: card.inputModes,
     defaultOutputModes: card.outputModes,
     skills: card.skills.map(writeSkill),
@@ -36,16 +36,19 @@ export function writeProvider({ provider }: Card): JsonObject | undefined {
   return provider === undefined ? undefined : { url: provider.url, organization: provider.organization };
 }
 
-/** `extended`: 1.0 says here what 0.3 says at the top of the card. */
 /** The extensions a card declares: the agent's own, and those that stand for capabilities. */
-export function offeredExtensions({ extensions, idempotentSend, resume }: Capabilities): readonly Extension[] {
+export function offeredExtensions(capabilities: Capabilities): readonly Extension[] {
+  const { extensions, idempotentSend, idempotencyWindowMs, resume, pushDelivery } = capabilities;
+  const params = idempotencyWindowMs === undefined ? undefined : { windowSeconds: idempotencyWindowMs / 1000 };
   return [
     ...extensions,
-    ...(idempotentSend ? [{ uri: IDEMPOTENT_SEND_URI, required: false }] : []),
+    ...(idempotentSend ? [{ uri: IDEMPOTENT_SEND_URI, required: false, params }] : []),
     ...(resume ? [{ uri: RESUME_URI, required: false }] : []),
+    ...(pushDelivery === true ? [{ uri: PUSH_DELIVERY_URI, required: false }] : []),
   ];
 }
 
+/** `extended`: 1.0 says here what 0.3 says at the top of the card. */
 export function writeCapabilities(capabilities: Capabilities, extended: boolean): JsonObject {
   const extensions: JsonObject[] = offeredExtensions(capabilities).map(writeExtension);
   return {
@@ -61,6 +64,11 @@ function writeExtension({ uri, description, required, params }: Extension): Json
 }
 
 export function writeSkill(skill: Skill): JsonObject {
+  return { ...describeSkill(skill), securityRequirements: writeNeeds(skill.security) };
+}
+
+/** What all versions write alike. */
+export function describeSkill(skill: Skill): JsonObject {
   return {
     id: skill.id,
     name: skill.name,
@@ -114,6 +122,7 @@ function readSkill(value: unknown, path: string): Skill {
     examples: plainStrings(object.examples, `${path}.examples`),
     inputModes: plainStrings(object.inputModes ?? object.input_modes, `${path}.inputModes`),
     outputModes: plainStrings(object.outputModes ?? object.output_modes, `${path}.outputModes`),
+    security: someOf(readNeeds(object, `${path}.`)),
   };
 }
 
@@ -126,10 +135,17 @@ function readCapabilities(value: unknown, legacyExtended: boolean): Capabilities
     streaming: flag(object.streaming, "capabilities.streaming") ?? false,
     push: flag(object.pushNotifications ?? object.push_notifications, "capabilities.pushNotifications") ?? false,
     extended: extended ?? legacyExtended,
+    pushDelivery: extensions.some(({ uri }) => uri === PUSH_DELIVERY_URI) ? true : undefined,
     idempotentSend: extensions.some(({ uri }) => uri === IDEMPOTENT_SEND_URI),
+    idempotencyWindowMs: windowOf(extensions.find(({ uri }) => uri === IDEMPOTENT_SEND_URI)),
     resume: extensions.some(({ uri }) => uri === RESUME_URI),
-    extensions: extensions.filter(({ uri }) => uri !== IDEMPOTENT_SEND_URI && uri !== RESUME_URI),
+    extensions: extensions.filter(({ uri }) => !CAPABILITY_URIS.has(uri)),
   };
+}
+
+function windowOf(extension: Extension | undefined): number | undefined {
+  const seconds = extension?.params?.["windowSeconds"];
+  return typeof seconds === "number" && seconds > 0 ? seconds * 1000 : undefined;
 }
 
 function readExtension(value: unknown, path: string): Extension {

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject, type Maybe, type Metadata, type Security } from "../../../envelope/index.js";
 import { readObject, readStrings } from "../../../transport/fields.js";
+import { someOf } from "../wire.js";
 
 /** The member of a 1.0 SecurityScheme (§4.5.1) and the `type` that 0.3, like OpenAPI, has instead. */
 const SCHEMES = [
@@ -13,10 +14,9 @@ const SCHEMES = [
 /** In the neutral card a scheme is kept in its 1.0 form: an object with the one member that names its kind. */
 export function readSecurity(card: JsonObject): Security {
   const schemes = card.securitySchemes ?? card.security_schemes;
-  const needs = card.securityRequirements ?? card.security_requirements ?? card.security;
   return {
     schemes: schemes === undefined || schemes === null ? {} : readSchemes(readObject(schemes, "securitySchemes")),
-    anyOf: needs === undefined || needs === null ? [] : readNeeds(needs),
+    anyOf: readNeeds(card, "") ?? [],
   };
 }
 
@@ -39,11 +39,15 @@ function readScheme(scheme: JsonObject): Metadata {
   return { [known.member]: Object.fromEntries(members) };
 }
 
-function readNeeds(value: Json): Security["anyOf"] {
-  const needs = Array.isArray(value) ? value : [value];
-  return needs.map((need, index) =>
-    readNeed(readObject(need, `securityRequirements[${index}]`), `securityRequirements[${index}]`),
-  );
+/** What a card or a skill demands, by the name of any version; undefined where it says nothing. `path` ends in a dot, or is empty. */
+export function readNeeds(owner: JsonObject, path: string): Maybe<Security["anyOf"]> {
+  const value = owner.securityRequirements ?? owner.security_requirements ?? owner.security;
+  if (value === undefined || value === null) return undefined;
+  const needs: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return needs.map((need, index) => {
+    const at = `${path}securityRequirements[${index}]`;
+    return readNeed(readObject(need, at), at);
+  });
 }
 
 /** `{"schemes": {"name": {"list": […]}}}` in 1.0, `{"name": […]}` in 0.3. */
@@ -61,9 +65,8 @@ export function writeSchemes(security: Security): Maybe<JsonObject> {
   return Object.keys(security.schemes).length === 0 ? undefined : security.schemes;
 }
 
-export function writeNeeds(security: Security): Maybe<readonly JsonObject[]> {
-  if (security.anyOf.length === 0) return undefined;
-  return security.anyOf.map((need) => ({
+export function writeNeeds(anyOf: Maybe<Security["anyOf"]>): Maybe<readonly JsonObject[]> {
+  return someOf(anyOf)?.map((need) => ({
     schemes: Object.fromEntries(Object.entries(need).map(([name, list]) => [name, { list }])),
   }));
 }
@@ -99,8 +102,8 @@ function writeKindFlows(flows: JsonObject): JsonObject {
   );
 }
 
-export function writeKindNeeds(security: Security): Maybe<readonly JsonObject[]> {
-  return security.anyOf.length === 0 ? undefined : security.anyOf;
+export function writeKindNeeds(anyOf: Maybe<Security["anyOf"]>): Maybe<readonly JsonObject[]> {
+  return someOf(anyOf);
 }
 
 /** Both forms in one object: readers of 0.3 go by `type`, readers of 1.0 by the member. */

@@ -244,6 +244,29 @@ describe("hybridCard", () => {
   });
 });
 
+describe("what one skill demands", () => {
+  const security = [{ corp: ["logs.write"], key: [] }];
+  const guarded: Card = { ...both, skills: both.skills.map((skill) => ({ ...skill, security })) };
+  const modern = [{ schemes: { corp: { list: ["logs.write"] }, key: { list: [] } } }];
+
+  test.each([
+    ["1.0", v1.encodeCard(guarded), { securityRequirements: modern }],
+    ["0.3 by its schema", v03.encodeCard(guarded), { security }],
+    ["0.3 by its protobuf", v03Proto.encodeCard(guarded), { security: modern }],
+    ["both at once", hybridCard(guarded), { securityRequirements: modern, security }],
+  ])("is written in the form of %s, and comes back", (_, document, expected) => {
+    const { skills } = wire(document) as { skills: Record<string, unknown>[] };
+    const { security: old, securityRequirements } = skills[0] ?? {};
+    expect(wire({ security: old, securityRequirements })).toEqual(expected);
+    expect(readCard(wire(document), bytes).skills[0]?.security).toEqual(security);
+  });
+
+  test("is nothing where it says nothing", () => {
+    expect(wire(v1.encodeCard(both))).not.toHaveProperty("skills.0.securityRequirements");
+    expect(readCard(wire(v1.encodeCard(both)), bytes).skills[0]?.security).toBeUndefined();
+  });
+});
+
 describe("readCard takes what deployed agents serve", () => {
   test("an old card with nothing but an address", () => {
     expect(readCard({ name: "a", url: "https://a.example/" }, bytes).interfaces).toEqual([

@@ -1,12 +1,17 @@
 import type { Card, JsonObject } from "../../../envelope/index.js";
 import { legacyAddresses } from "./card-0.3.js";
-import { readCardDocument, writeCard } from "./card-1.0.js";
+import { readCardDocument, writeCard, writeSkill } from "./card-1.0.js";
 import { legacyInterfaces } from "./card-interfaces.js";
 import { writeHybridSchemes, writeKindNeeds } from "./card-security.js";
 
-/** A card of any version, with the bytes it was read from: signatures are over these. */
+/** A card of any version, with the bytes it was read from. */
 export function readCard(document: unknown, bytes: Uint8Array): Card {
-  return { ...readCardDocument(document), original: { protocol: "a2a", bytes, verifiedBy: undefined } };
+  return withOriginal(readCardDocument(document), bytes);
+}
+
+/** The card with the document it was read from: signatures are over that. */
+export function withOriginal(card: Card, bytes: Uint8Array): Card {
+  return { ...card, original: { protocol: "a2a", bytes, verifiedBy: undefined } };
 }
 
 /**
@@ -20,6 +25,7 @@ export function hybridCard(card: Card): JsonObject {
     ...modern,
     ...legacyAddresses(card),
     securitySchemes: writeHybridSchemes(card.security),
-    security: writeKindNeeds(card.security),
+    security: writeKindNeeds(card.security.anyOf),
+    skills: card.skills.map((skill) => ({ ...writeSkill(skill), security: writeKindNeeds(skill.security) })),
   };
 }

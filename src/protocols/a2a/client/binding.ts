@@ -1,9 +1,19 @@
-import { AgentError, type Call, type JsonObject, type Operation } from "../../../envelope/index.js";
+import {
+  AgentError,
+  type Call,
+  type Cursor,
+  type Envelope,
+  type JsonObject,
+  type Maybe,
+  NO_CONTEXT,
+  type Operation,
+} from "../../../envelope/index.js";
 import { isStream, type Request, type Response } from "../../../transport/exchange.js";
 import { readJson } from "../../../transport/json.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import type { Peer } from "../../protocol.js";
 import type { OperationName } from "../operations.js";
+import { IDEMPOTENT_SEND_URI, PUSH_DELIVERY_URI, RESUME_URI } from "../own-extensions.js";
 
 /** One operation on its way out, encoded by the dialect. */
 export interface Outgoing {
@@ -15,32 +25,68 @@ export interface Outgoing {
   readonly params: JsonObject;
   /** A fresh id, for bindings that number their requests. */
   readonly id: string;
+  /** What is left of the call's time, for bindings that tell the peer. */
+  readonly timeoutMs: Maybe<number>;
 }
 
 /** How one binding puts an operation into a request and takes the result out of a response. */
 export interface ClientBinding {
-  readonly name: "JSONRPC" | "HTTP+JSON";
+  readonly name: "JSONRPC" | "HTTP+JSON" | "GRPC";
   write(outgoing: Outgoing): Request;
-  /** The result of a one-answer response; throws the peer's own error. */
+  /** The result of a one-answer response, or a promise of it; throws the peer's own error. */
   readResult(response: Response, outgoing: Outgoing): unknown;
   /** The item inside one event of a stream; throws the peer's own error. */
   readItem(data: unknown, outgoing: Outgoing): unknown;
+  /** The items of a stream, where they are not server-sent events; throws the peer's own error. */
+  readItems?(response: Response, outgoing: Outgoing): AsyncIterator<StreamItem>;
+}
+
+/** One item of a stream, and the peer's own mark of its place in it. */
+export interface StreamItem {
+  readonly item: unknown;
+  readonly cursor: Maybe<Cursor>;
+}
+
+const NO_MESSAGE: Pick<Envelope, "extensions" | "context"> = Object.freeze({ extensions: undefined, context: NO_CONTEXT });
+
+/** The headers of every request that is answered with JSON. */
+export function commonHeaders(outgoing: Outgoing): Record<string, string> {
+  const accept = outgoing.streaming ? "text/event-stream, application/json" : "application/json";
+  return { accept, ...callHeaders(outgoing) };
 }
 
 /** The headers every request carries: version, extensions, trace, and where to take up a stream again. */
-export function commonHeaders({ peer, operation, call, streaming }: Outgoing): Record<string, string> {
-  const headers: Record<string, string> = { accept: streaming ? "text/event-stream, application/json" : "application/json" };
+export function callHeaders({ peer, operation, call }: Outgoing): Record<string, string> {
+  const headers: Record<string, string> = {};
   if (peer.version !== "0.3") headers["a2a-version"] = peer.version;
-  const { traceparent, tracestate, extensions } = call.parameters;
+  const { traceparent, tracestate } = call.parameters;
   if (traceparent !== undefined) headers["traceparent"] = traceparent;
   if (tracestate !== undefined) headers["tracestate"] = tracestate;
-  const wanted = extensions ?? (operation.kind === "send" ? operation.envelope.extensions?.join(", ") : undefined);
-  if (wanted !== undefined && wanted !== "") headers[peer.version === "0.3" ? "x-a2a-extensions" : "a2a-extensions"] = wanted;
-  if (operation.kind === "task.subscribe" && operation.after !== undefined) headers["last-event-id"] = operation.after;
+  const wanted = wantedBy(operation, peer, call.parameters["extensions"]);
+  if (wanted !== "") headers[peer.version === "0.3" ? "x-a2a-extensions" : "a2a-extensions"] = wanted;
+  if ((operation.kind === "task.subscribe" || operation.kind === "send") && operation.after !== undefined)
+    headers["last-event-id"] = operation.after;
   if (operation.kind === "send" && operation.envelope.context.idempotencyKey !== undefined) {
     headers["idempotency-key"] = operation.envelope.context.idempotencyKey;
   }
   return headers;
+}
+
+/** The extensions the caller named, or else its message, and those of ours that are made use of and the peer's card offers. */
+function wantedBy(operation: Operation, { card: { capabilities } }: Peer, named: Maybe<string>): string {
+  const { extensions, context } = operation.kind === "send" ? operation.envelope : NO_MESSAGE;
+  const ours: string[] = [];
+  if (capabilities.resume && isStreaming(operation)) ours.push(RESUME_URI);
+  if (capabilities.idempotentSend && context.idempotencyKey !== undefined) ours.push(IDEMPOTENT_SEND_URI);
+  if (capabilities.pushDelivery === true && (operation.kind === "push.get" || operation.kind === "push.list"))
+    ours.push(PUSH_DELIVERY_URI);
+  const theirs = named ?? extensions?.join(", ") ?? "";
+  const missing = ours.filter((uri) => !theirs.includes(uri));
+  return theirs === "" ? missing.join(", ") : [theirs, ...missing].join(", ");
+}
+
+function isStreaming(operation: Operation): boolean {
+  return operation.kind === "send" ? operation.delivery === "stream" : operation.kind === "task.subscribe";
 }
 
 /** The body of a whole response as JSON, or a complaint about the peer that says what came instead. */

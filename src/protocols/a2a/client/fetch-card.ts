@@ -4,6 +4,7 @@ import { blame } from "../../../transport/fields.js";
 import { makeRequest } from "../../../transport/request.js";
 import { readCard } from "../card/card.js";
 import { jsonBody } from "./binding.js";
+import { bodyBytes } from "./raw-result.js";
 
 /** Since 0.3.0 the first; up to 0.2 the second, which some agents still serve alone (§8.2). */
 const CARD_PATHS = ["/.well-known/agent-card.json", "/.well-known/agent.json"] as const;
@@ -45,8 +46,7 @@ async function fetchOne(link: Link, url: string, call: Call, etag: string | unde
 function readDocument(response: Response, url: string): FetchedCard | undefined {
   try {
     const document = jsonBody(response);
-    const bytes = response.body instanceof Uint8Array ? response.body : new Uint8Array();
-    return { kind: "card", card: readCard(document, bytes), url, etag: response.headers["etag"] };
+    return { kind: "card", card: readCard(document, bodyBytes(response)), url, etag: response.headers["etag"] };
   } catch (thrown) {
     const error = blame(thrown, "bad_peer");
     return error.code === "bad_peer" ? { kind: "refused", url, because: error.message } : rethrow(error);

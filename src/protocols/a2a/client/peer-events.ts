@@ -1,11 +1,14 @@
-import { AgentError, type Event, isClosing, isTerminal } from "../../../envelope/index.js";
+import { AgentError, type Cursor, type Event, isClosing, isTerminal, type Maybe } from "../../../envelope/index.js";
 import type { Chunk } from "../../../transport/exchange.js";
 import { readJson } from "../../../transport/json.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import { type SseEvent, SseReader } from "../../../transport/sse.js";
+import type { StreamItem } from "./binding.js";
 
 export type Source =
   | { readonly chunks: AsyncIterator<Chunk> }
+  /** The binding takes its stream apart by itself. */
+  | { readonly items: AsyncIterator<StreamItem> }
   /** The peer answered a streaming request with one plain result. */
   | { readonly single: unknown };
 
@@ -49,7 +52,7 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
     if (this.#done) return { done: true, value: undefined };
     try {
       this.#source ??= await this.#options.open();
-      const event = "single" in this.#source ? this.#only(this.#source.single) : await this.#read(this.#source.chunks);
+      const event = await this.#nextOf(this.#source);
       if (event !== undefined) return { done: false, value: this.#checked(event) };
       if (!this.#closed) throw new AgentError("interrupted", "the stream ended before the task did", { sent: "maybe" });
     } catch (thrown) {
@@ -62,7 +65,7 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
 
   async return(): Promise<IteratorResult<Event, void>> {
     this.#done = true;
-    if (this.#source !== undefined && "chunks" in this.#source) await this.#source.chunks.return?.();
+    await readOf(this.#source)?.return?.();
     return { done: true, value: undefined };
   }
 
@@ -85,18 +88,27 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
   /** Nothing more can come. The peer may end the response by itself, which keeps the connection; else it is let go. */
   #finish(): void {
     this.#done = true;
-    const source = this.#source;
-    if (source === undefined || !("chunks" in source)) return;
-    const { chunks } = source;
-    const letGo = (): void => void Promise.resolve(chunks.return?.()).catch(() => undefined);
+    const read = readOf(this.#source);
+    if (read === undefined) return;
+    const letGo = (): void => void Promise.resolve(read.return?.()).catch(() => undefined);
     const timer = setTimeout(letGo, LINGER_MS);
-    chunks.next().then(
+    read.next().then(
       (step) => {
         clearTimeout(timer);
         if (!step.done) letGo();
       },
       () => clearTimeout(timer),
     );
+  }
+
+  #nextOf(source: Source): Event | Promise<Event | undefined> {
+    if ("single" in source) return this.#only(source.single);
+    return "items" in source ? this.#item(source.items) : this.#read(source.chunks);
+  }
+
+  async #item(items: AsyncIterator<StreamItem>): Promise<Event | undefined> {
+    const step = await items.next();
+    return step.done === true ? undefined : withCursor(this.#options.decode(step.value.item), step.value.cursor);
   }
 
   #only(result: unknown): Event {
@@ -120,8 +132,18 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
     if (type === "error") throw new AgentError("bad_peer", "the stream broke with an error that says nothing", { cause: parsed });
     const event = this.#options.decode(item);
     // The peer's own cursor, opaque to us: handing it back resumes the stream where the peer supports that.
-    return id === undefined || id === "" ? event : { ...event, cursor: id as NonNullable<Event["cursor"]> };
+    return withCursor(event, id === "" ? undefined : (id as Maybe<Cursor>));
   }
+}
+
+function withCursor(event: Event, cursor: Maybe<Cursor>): Event {
+  return cursor === undefined ? event : { ...event, cursor };
+}
+
+/** What is read from, where there is more than one answer to read. */
+function readOf(source: Maybe<Source>): Maybe<AsyncIterator<unknown>> {
+  if (source === undefined || "single" in source) return undefined;
+  return "items" in source ? source.items : source.chunks;
 }
 
 function isFinal(event: Event): boolean {

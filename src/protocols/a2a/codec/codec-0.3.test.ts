@@ -89,6 +89,25 @@ describe("requests of 0.3 on JSON-RPC", () => {
     expect(decode("SendStreamingMessage", { message })).toMatchObject({ delivery: "stream" });
   });
 
+  // As the official SDK 0.3.14 does it: what is set without an id is found without one.
+  test("a push config that nobody names is named like its task", () => {
+    const set = { taskId: "t", pushNotificationConfig: { url: "https://hook.example" } };
+    expect(decode("CreateTaskPushNotificationConfig", set)).toMatchObject({ config: { taskId: "t", id: "t" } });
+    expect(decode("GetTaskPushNotificationConfig", { id: "t" })).toEqual({ kind: "push.get", taskId: "t", id: "t" });
+  });
+
+  test.each<[unknown, unknown]>([
+    [{}, undefined],
+    [{ schemes: [] }, undefined],
+    [
+      { schemes: ["Bearer"], credentials: "c" },
+      { scheme: "Bearer", credentials: "c" },
+    ],
+  ])("the push authentication %j", (authentication, read) => {
+    const push = { taskId: "t", pushNotificationConfig: { url: "https://hook.example", authentication } };
+    expect(decode("CreateTaskPushNotificationConfig", push)).toMatchObject({ config: { authentication: read } });
+  });
+
   test("get and delete of a push config name the task `id`", () => {
     const params = { id: "t", pushNotificationConfigId: "p" };
     expect(decode("GetTaskPushNotificationConfig", params)).toEqual({ kind: "push.get", taskId: "t", id: "p" });
@@ -202,7 +221,7 @@ describe("what 0.3 cannot carry", () => {
   test("of several push schemes the first is used, and that is said", () => {
     const push = { url: "https://hook.example", authentication: { schemes: ["Bearer", "Basic"] } };
     const operation = decode("CreateTaskPushNotificationConfig", { taskId: "t", pushNotificationConfig: push });
-    expect(operation).toMatchObject({ config: { taskId: "t", id: "", authentication: { scheme: "Bearer" } } });
+    expect(operation).toMatchObject({ config: { taskId: "t", id: "t", authentication: { scheme: "Bearer" } } });
     expect(losses.map(({ path }) => path)).toEqual(["push.authentication.scheme"]);
   });
 });

@@ -1,6 +1,7 @@
 import type { JsonObject, LossSink, PushConfig } from "../../../envelope/index.js";
 import { DecodeProblem, readObject, readText } from "../../../transport/fields.js";
 import { plain, plainStrings, someText } from "../wire.js";
+import { readDelivery, writeDelivery } from "./push-delivery.js";
 
 const TASK = "tasks/";
 const CONFIG = "/pushNotificationConfigs/";
@@ -14,6 +15,7 @@ export function readLegacyPush(value: unknown, path: string, taskId: string, los
     url: readText(object.url, `${path}.url`),
     token: plain(object.token, `${path}.token`),
     authentication: readAuthentication(object.authentication, `${path}.authentication`, lose),
+    delivery: readDelivery(object.delivery),
   };
 }
 
@@ -22,10 +24,15 @@ function readAuthentication(value: unknown, path: string, lose: LossSink): PushC
   const object = readObject(value, path);
   const schemes = plainStrings(object.schemes, `${path}.schemes`);
   const [scheme] = schemes ?? [];
-  if (scheme === undefined) throw new DecodeProblem(`${path}.schemes`, "must name a scheme");
+  const credentials = plain(object.credentials, `${path}.credentials`);
+  if (scheme === undefined) {
+    // A protobuf message that is there and empty says no more than one that is not there.
+    if (someText(credentials) === undefined) return undefined;
+    throw new DecodeProblem(`${path}.schemes`, "must name a scheme");
+  }
   if (schemes !== undefined && schemes.length > 1)
     lose({ protocol: "a2a", path: "push.authentication.scheme", valueKind: "array", reason: "only the first scheme is used" });
-  return { scheme, credentials: plain(object.credentials, `${path}.credentials`) };
+  return { scheme, credentials };
 }
 
 export function writeLegacyPush(config: PushConfig): JsonObject {
@@ -38,6 +45,7 @@ export function writeLegacyPush(config: PushConfig): JsonObject {
       authentication === undefined
         ? undefined
         : { schemes: [authentication.scheme], credentials: someText(authentication.credentials) },
+    delivery: writeDelivery(config.delivery),
   };
 }
 

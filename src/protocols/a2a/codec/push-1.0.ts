@@ -1,6 +1,7 @@
 import type { JsonObject, Maybe, PushConfig } from "../../../envelope/index.js";
 import { readObject, readText } from "../../../transport/fields.js";
 import { plain, someText } from "../wire.js";
+import { readDelivery, writeDelivery } from "./push-delivery.js";
 
 /** TaskPushNotificationConfig of 1.0: flat, one authentication scheme. `taskId` is used where the object names no task. */
 export function readPush(value: unknown, path: string, taskId: string): PushConfig {
@@ -12,6 +13,7 @@ export function readPush(value: unknown, path: string, taskId: string): PushConf
     url: readText(object.url, `${at}url`),
     token: plain(object.token, `${at}token`),
     authentication: readAuthentication(object.authentication, `${at}authentication`),
+    delivery: readDelivery(object.delivery),
   };
 }
 
@@ -36,5 +38,6 @@ export function writePush(config: PushConfig, tenant: Maybe<string>): JsonObject
       authentication === undefined
         ? undefined
         : { scheme: authentication.scheme, credentials: someText(authentication.credentials) },
+    delivery: writeDelivery(config.delivery),
   };
 }

@@ -31,11 +31,20 @@ export function readLegacyRequest(form: Form, name: OperationName, given: unknow
       if (form.kinds) throw new DecodeProblem("method", "is not known in 0.3", "unsupported_method");
       return readList(params);
     case "CancelTask":
-      return { kind: "task.cancel", taskId: taskIdOf(params), metadata: readMetadata(params.metadata, "metadata") };
+      // 0.3 §8.2 has no exception for a task that is canceled already; 1.0 §3.3.1 made it one.
+      return {
+        kind: "task.cancel",
+        taskId: taskIdOf(params),
+        metadata: readMetadata(params.metadata, "metadata"),
+        onlyOnce: true,
+      };
     case "SubscribeToTask":
       return { kind: "task.subscribe", taskId: taskIdOf(params), after: undefined, follow: true };
     case "CreateTaskPushNotificationConfig":
-      return { kind: "push.set", config: form.kinds ? readKindTaskPush(params, "", facts.lose) : readProtoCreate(params, facts) };
+      return {
+        kind: "push.set",
+        config: withId(form.kinds ? readKindTaskPush(params, "", facts.lose) : readProtoCreate(params, facts)),
+      };
     case "GetTaskPushNotificationConfig":
       return { kind: "push.get", ...readPushIds(params, form.kinds) };
     case "DeleteTaskPushNotificationConfig":
@@ -92,13 +101,17 @@ function nameOf(params: JsonObject, member: "name" | "parent"): Maybe<string> {
   return name === undefined ? undefined : readTaskName(name);
 }
 
+/** Before 0.3.0 a task had one config, and neither set nor get named it; its id was the task's. */
+function withId<T extends { readonly taskId: string; readonly id: string }>(named: T): T {
+  return named.id === "" ? { ...named, id: named.taskId } : named;
+}
+
 /** JSON-RPC calls the task `id`; a REST path gives `taskId` and `id`, protobuf one resource name. */
 function readPushIds(params: JsonObject, kinds: boolean): { readonly taskId: string; readonly id: string } {
   if (kinds) {
     const id = params.pushNotificationConfigId ?? params.push_notification_config_id;
     const taskId = readText(params.id, "id");
-    // Before 0.3.0 a task had one config, and get named no other; its id was the task's.
-    return { taskId, id: plain(id, "pushNotificationConfigId") ?? taskId };
+    return withId({ taskId, id: plain(id, "pushNotificationConfigId") ?? "" });
   }
   if (params.taskId != null) return { taskId: readText(params.taskId, "taskId"), id: readText(params.id, "id") };
   const named = readPushName(readText(params.name, "name"));

@@ -1,6 +1,7 @@
 import {
   AgentError,
   type Card,
+  type Cursor,
   type Head,
   type LossSink,
   type Maybe,
@@ -14,9 +15,11 @@ import {
 import type { Request } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import type { Host } from "../../protocol.js";
+import { withoutDelivery } from "../codec/push-delivery.js";
 import type { DecodeFacts, Dialect } from "../dialect.js";
 import type { OperationName } from "../operations.js";
-import { callParameters } from "./extensions.js";
+import { PUSH_DELIVERY_URI } from "../own-extensions.js";
+import { callParameters, isActive } from "./extensions.js";
 
 /** One request, after its binding found out what is asked and of whom. */
 export interface Asked {
@@ -29,6 +32,8 @@ export interface Asked {
   readonly params: unknown;
   /** From the path, which wins over the params. */
   readonly tenant: Maybe<string>;
+  /** How long the caller waits, on the host's clock, where its binding says so. */
+  readonly deadline?: Maybe<number>;
 }
 
 /** What every binding does between its own parsing and its own writing: one behaviour, one order of checks. */
@@ -38,6 +43,9 @@ export interface Answering {
   readonly reply: Reply;
   /** Where the writer says what the wire cannot carry. */
   readonly lose: LossSink;
+  readonly request: Request;
+  /** Which agent of the host was asked. */
+  readonly agent: string;
 }
 
 export function answer(host: Host, asked: Asked): Answering {
@@ -45,18 +53,30 @@ export function answer(host: Host, asked: Asked): Answering {
   const tenant = asked.tenant ?? tenantIn(asked);
   const caller = tenant === undefined ? asked.caller : inTenant(asked.caller, tenant);
   const parameters = callParameters(request, card, tenant);
-  const call = host.begin(request, { caller, agent: card.name, via, parameters });
+  const call = host.begin(request, { caller, agent: card.name, via, parameters, deadline: asked.deadline });
   const lose: LossSink = (loss) => call.lose(loss);
-  const facts: DecodeFacts = {
-    now: host.now(),
-    src: caller.id,
-    dst: card.name,
-    partsPerMessage: host.limits.partsPerMessage,
-    lose,
-  };
-  const decoded = decode(asked, facts);
+  const decoded = decode(asked, factsOf(host, asked, lose));
   const operation = withHeaders(decoded, request);
-  return { operation, parameters, reply: host.handler(operation, call), lose };
+  const reply = host.handler(operation, call);
+  // The state of delivery is for callers that name its extension: to others it would be an unknown member.
+  const shown = isPushRead(operation) && !isActive(parameters, PUSH_DELIVERY_URI) ? withoutDelivery(reply) : reply;
+  return { operation, parameters, reply: shown, lose, request, agent: card.name };
+}
+
+function isPushRead({ kind }: Operation): boolean {
+  return kind === "push.get" || kind === "push.list";
+}
+
+/** Throws what is wrong with the params, and does nothing else. */
+export function checkParams(host: Host, asked: Asked): void {
+  decode(asked, factsOf(host, asked, ignoreLoss));
+}
+
+const ignoreLoss: LossSink = () => undefined;
+
+/** A tenant changes whose the task is, never who the caller is. */
+function factsOf(host: Host, { caller, card }: Asked, lose: LossSink): DecodeFacts {
+  return { now: host.now(), src: caller.id, dst: card.name, partsPerMessage: host.limits.partsPerMessage, lose };
 }
 
 /** Tasks of one tenant are not those of another: the tenant is part of the owner. Who belongs to a tenant cannot name another. */
@@ -85,14 +105,12 @@ function decode({ dialect, name, params }: Asked, facts: DecodeFacts): Operation
 /** What HTTP says in headers: where a lost stream is taken up again, the key of a send, and its trace. */
 function withHeaders(operation: Operation, request: Request): Operation {
   const { headers } = request;
-  if (operation.kind === "task.subscribe") {
-    const after = headers["last-event-id"];
-    // A cursor is opaque here: its maker, the task runtime, checks it.
-    return after === undefined || after === ""
-      ? operation
-      : { ...operation, after: after as NonNullable<typeof operation.after> };
-  }
+  // A cursor is opaque here: its maker, the task runtime, checks it.
+  const after = headers["last-event-id"] as Cursor | "" | undefined;
+  if (operation.kind === "task.subscribe") return after === undefined || after === "" ? operation : { ...operation, after };
   if (operation.kind !== "send") return operation;
+  // A stream that was lost and is asked for again: taken up, not sent a second time.
+  if (operation.delivery === "stream" && after !== undefined && after !== "") return { ...operation, after };
   const { envelope } = operation;
   const { context } = envelope;
   const key = headers["idempotency-key"];

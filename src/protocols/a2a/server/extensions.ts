@@ -48,3 +48,8 @@ export function extensionHeaders(parameters: Head, version: "1.0" | "0.3"): Mayb
   if (active === undefined) return undefined;
   return { [version === "1.0" ? "a2a-extensions" : "x-a2a-extensions"]: active };
 }
+
+/** True when the caller named this extension and the card offers it. */
+export function isActive(parameters: Head, uri: string): boolean {
+  return parameters["extensions"]?.split(", ").includes(uri) === true;
+}

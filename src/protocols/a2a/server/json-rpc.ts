@@ -9,7 +9,7 @@ import {
   type Via,
 } from "../../../envelope/index.js";
 import type { Request, Response } from "../../../transport/exchange.js";
-import { encodeRpcError, encodeRpcResult, type RpcId, readRpcRequest } from "../../../transport/json-rpc.js";
+import { encodeRpcError, encodeRpcResult, INVALID_REQUEST, type RpcId, readRpcRequest } from "../../../transport/json-rpc.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
 import type { Host } from "../../protocol.js";
@@ -18,11 +18,12 @@ import { v1 } from "../codec/codec-1.0.js";
 import type { Dialect } from "../dialect.js";
 import { rpcErrorOf } from "../errors.js";
 import { OPERATIONS, type OperationName } from "../operations.js";
-import { type Answering, answer } from "./answering.js";
+import { type Answering, type Asked, answer, checkParams } from "./answering.js";
 import { requireJson } from "./content-type.js";
 import { streamResponse } from "./event-stream.js";
 import { extensionHeaders } from "./extensions.js";
 import { checkVersion, requestedVersion, versionNotSupported } from "./negotiate.js";
+import { answerHeaders, writeAnswer } from "./write-answer.js";
 
 interface Spoken {
   readonly name: OperationName;
@@ -52,7 +53,7 @@ export async function answerJsonRpc(host: Host, card: Card, request: Request, te
     const admitted = host.admit(request);
     const caller: Principal = admitted instanceof Promise ? await admitted : admitted;
     requireJson(request);
-    const rpc = readRpcRequest(request);
+    const rpc = readRpcRequest(request, { notifications: true });
     if (rpc.kind === "fault") return jsonResponse(200, encodeRpcError(rpc.id, rpc));
     id = rpc.id ?? null;
     const spoken = METHODS.get(rpc.method);
@@ -61,17 +62,26 @@ export async function answerJsonRpc(host: Host, card: Card, request: Request, te
     checkVersion(request, version);
     const { name, dialect, via } = spoken;
     streaming = OPERATIONS[name].streaming;
-    const answering = answer(host, { request, card, caller, tenant, params: rpc.params, name, dialect, via });
+    const asked: Asked = { request, card, caller, tenant, params: rpc.params, name, dialect, via };
+    if (rpc.id === undefined) return refuseNotification(host, asked);
+    const answering = answer(host, asked);
     if (streaming) return await writeStream(host, id, dialect, answering);
-    const { operation, parameters, reply, lose } = answering;
+    const { reply } = answering;
     if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
-    const result = dialect.encodeResult(operation, await reply, lose);
-    return jsonResponse(200, encodeRpcResult(id, result), extensionHeaders(parameters, version));
+    const result = writeAnswer(host, dialect, answering, await reply);
+    return jsonResponse(200, encodeRpcResult(id, result), answerHeaders(answering, version));
   } catch (thrown) {
     const error = AgentError.from(thrown);
     if (streaming && version === "0.3" && wantsEvents(request)) return writeStreamError(error, id);
     return writeError(error, id, version);
   }
+}
+
+/** A2A has no notifications. Who sends one hears first what else is wrong with it: method, version, params. */
+function refuseNotification(host: Host, asked: Asked): Response {
+  checkParams(host, asked);
+  const fault = { code: INVALID_REQUEST, message: "id is missing; notifications are not supported" };
+  return jsonResponse(200, encodeRpcError(null, fault));
 }
 
 /** An unknown method under a version we do not speak is a version problem: the caller may know more methods than we do. */

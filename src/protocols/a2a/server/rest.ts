@@ -22,9 +22,9 @@ import type { A2aSettings } from "../settings.js";
 import { type Answering, answer } from "./answering.js";
 import { requireJson, restMediaType } from "./content-type.js";
 import { streamResponse } from "./event-stream.js";
-import { extensionHeaders } from "./extensions.js";
 import { checkVersion } from "./negotiate.js";
 import { decodeSegment, matchRest, type RestOperation, restParams } from "./rest-paths.js";
+import { answerHeaders, writeAnswer } from "./write-answer.js";
 
 const VIA_1: Via = Object.freeze({ protocol: "a2a", version: "1.0", binding: "HTTP+JSON" });
 const VIA_03: Via = Object.freeze({ protocol: "a2a", version: "0.3", binding: "HTTP+JSON" });
@@ -80,8 +80,8 @@ async function write(
   request: Request,
   { dialect, matched, answering }: Writing,
 ): Promise<Response> {
-  const { reply, operation, parameters, lose } = answering;
-  const extra = extensionHeaders(parameters, dialect.version);
+  const { reply, lose } = answering;
+  const extra = answerHeaders(answering, dialect.version);
   if (OPERATIONS[matched.name].streaming) {
     const form = {
       event: (event: Event) => JSON.stringify(dialect.encodeStreamItem(event, lose)),
@@ -91,7 +91,7 @@ async function write(
     return streamResponse(reply, form, host.limits, extra);
   }
   if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
-  const body = JSON.stringify(dialect.encodeResult(operation, await reply, lose));
+  const body = JSON.stringify(writeAnswer(host, dialect, answering, await reply));
   const headers = { "content-type": restMediaType(request) };
   return { status: 200, headers: extra === undefined ? headers : { ...headers, ...extra }, body };
 }

@@ -1,0 +1,19 @@
+import type { Card, JsonObject } from "../../../envelope/index.js";
+import type { Host } from "../../protocol.js";
+import { hybridCard } from "./card.js";
+import { writeKindCard } from "./card-0.3.js";
+import { writeCard } from "./card-1.0.js";
+
+/** The card document of a version, signed. `both`, and what nobody knows, is the one document for readers of both. */
+export function signedCard(host: Pick<Host, "signatures">, form: string, card: Card): JsonObject {
+  if (form === "0.3") return withSignatures(host, writeKindCard(card));
+  const modern = writeCard(card);
+  // Who knows 1.0 alone checks signatures over the members of 1.0 alone.
+  return withSignatures(host, form === "1.0" ? modern : hybridCard(card), modern);
+}
+
+/** The document with signatures over exactly itself, where the host has a key. */
+export function withSignatures(host: Pick<Host, "signatures">, document: JsonObject, view?: JsonObject): JsonObject {
+  const signatures = host.signatures(document, view);
+  return signatures.length === 0 ? document : { ...document, signatures };
+}

@@ -1,0 +1,211 @@
+import { describe, expect, test } from "vitest";
+import { AgentError, type Card, type Event, type Operation, startCall } from "../../../envelope/index.js";
+import type { Chunk, Request, Response } from "../../../transport/exchange.js";
+import { DEFAULT_LIMITS } from "../../../transport/limits.js";
+import type { Ids, Peer } from "../../protocol.js";
+import { offeredExtensions } from "../card/card-1.0.js";
+import { connect } from "../client.js";
+import { encodeFrame } from "../grpc/framing.js";
+import { SCHEMA_1_0 } from "../grpc/schema-1.0.js";
+import { writeStatus } from "../grpc/status.js";
+import { RESUME_URI } from "../own-extensions.js";
+
+const capabilities = { streaming: true, push: false, extended: false, idempotentSend: false, resume: true, extensions: [] };
+const card: Card = {
+  name: "peer",
+  description: "",
+  version: "1",
+  skills: [],
+  inputModes: [],
+  outputModes: [],
+  capabilities,
+  security: { schemes: {}, anyOf: [] },
+  interfaces: [],
+};
+const ids: Ids = { now: () => 1_000, newId: () => "id" };
+const GRPC = { "content-type": "application/grpc" };
+const OK = { "grpc-status": "0" };
+const get: Operation = { kind: "task.get", taskId: "t" };
+const watch: Operation = { kind: "task.subscribe", taskId: "t", follow: true };
+
+const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } };
+const done = { taskId: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
+const frame = encodeFrame(SCHEMA_1_0.Task, task);
+const item = (value: object): Uint8Array => encodeFrame(SCHEMA_1_0.StreamResponse, value as { [name: string]: never }); // literals of this file
+
+/** A peer that always answers the same, and what it was asked. */
+function peer(answer: Partial<Response> & { readonly sends?: readonly Chunk[] }, version = "1.0") {
+  const asked: Request[] = [];
+  let letGo = false;
+  async function* chunks(): AsyncGenerator<Chunk, void, void> {
+    try {
+      for (const chunk of answer.sends ?? []) yield chunk;
+    } finally {
+      letGo = true;
+    }
+  }
+  const exchange = (request: Request): Response => {
+    asked.push(request);
+    return { status: 200, headers: GRPC, body: chunks(), ...answer };
+  };
+  const way: Peer = { url: "http://peer:1", version, binding: "GRPC", card };
+  const handler = connect({ exchange, close: async () => undefined }, way, ids);
+  return { handler, asked, isLetGo: () => letGo };
+}
+
+async function outcome(answer: Parameters<typeof peer>[0], operation: Operation = get): Promise<string | Event[]> {
+  const reply = peer(answer).handler(operation, startCall());
+  try {
+    if (reply instanceof Promise) return [await reply];
+    const events: Event[] = [];
+    for await (const event of reply as AsyncIterable<Event>) events.push(event); // a promise was taken care of
+    return events;
+  } catch (thrown) {
+    const error = AgentError.from(thrown);
+    return `${error.code}: ${error.message}`;
+  }
+}
+
+describe("what is sent", () => {
+  test("by 1.0", async () => {
+    const { handler, asked } = peer({ sends: [frame], trailers: () => OK });
+    await handler(get, startCall({ deadline: 3_500, parameters: { traceparent: "00-a-b-01" } }));
+    expect(asked[0]).toMatchObject({ method: "POST", target: "http://peer:1/lf.a2a.v1.A2AService/GetTask" });
+    expect(asked[0]?.headers).toEqual({
+      "a2a-version": "1.0",
+      "content-type": "application/grpc+proto",
+      "grpc-accept-encoding": "identity",
+      "grpc-timeout": "2500m",
+      te: "trailers",
+      traceparent: "00-a-b-01",
+    });
+    // 0, four bytes of length, field 2, three bytes.
+    expect([...(asked[0]?.body ?? [])]).toEqual([0, 0, 0, 0, 3, 0x12, 1, 0x74]);
+  });
+
+  test("by 0.3, which names a task as a resource", async () => {
+    const { handler, asked } = peer({ sends: [frame], trailers: () => OK }, "0.3");
+    await handler({ kind: "task.cancel", taskId: "t" }, startCall());
+    expect(asked[0]?.target).toBe("http://peer:1/a2a.v1.A2AService/CancelTask");
+    expect(asked[0]?.headers["a2a-version"]).toBeUndefined();
+    expect(Buffer.from(asked[0]?.body ?? []).toString("latin1")).toBe("\0\0\0\0\x09\x0a\x07tasks/t");
+  });
+
+  test("a stream asks for its place, under the name the card offers", async () => {
+    const { handler, asked } = peer({ sends: [item({ statusUpdate: done })], trailers: () => OK });
+    const events = handler({ ...watch, after: "1.x" as never }, startCall()) as AsyncIterable<Event>; // it streams
+    await expect(events[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "bad_peer" });
+    expect(asked[0]?.headers).toMatchObject({ "a2a-extensions": "urn:koine:resume:1", "last-event-id": "1.x" });
+    expect(offeredExtensions({ ...capabilities, idempotentSend: false }).map(({ uri }) => uri)).toEqual([RESUME_URI]);
+  });
+});
+
+describe("what comes back", () => {
+  test("an answer in one piece, and byte by byte", async () => {
+    const whole = await outcome({ body: frame, trailers: () => OK });
+    expect(whole).toMatchObject([{ kind: "task", task: { id: "t" } }]);
+    expect(await outcome({ sends: [...frame].map((byte) => new Uint8Array([byte])), trailers: () => OK })).toEqual(whole);
+  });
+
+  test("a stream with its places", async () => {
+    const placed = { ...task, metadata: { [RESUME_URI]: { cursor: "1.x" }, own: 1 } };
+    const sends = [new Uint8Array([...item({ task: placed }), ...item({ statusUpdate: done })])];
+    const [first, second] = await outcome({ sends, trailers: () => OK }, watch);
+    expect(first).toMatchObject({ kind: "task", cursor: "1.x" });
+    expect(first).toHaveProperty("task.metadata", { own: 1 });
+    expect(second).toMatchObject({ kind: "status", status: { state: "completed" } });
+  });
+
+  test.each<[string, Parameters<typeof peer>[0], string]>([
+    [
+      "a status and no words",
+      { headers: { ...GRPC, "grpc-status": "14" } },
+      "unavailable: the peer answered with gRPC status UNAVAILABLE",
+    ],
+    [
+      "a status in the trailers",
+      { trailers: () => ({ "grpc-status": "16", "grpc-message": "who%20is it?" }) },
+      "unauthenticated: who is it?",
+    ],
+    ["an unknown status", { headers: { ...GRPC, "grpc-status": "99" } }, "internal: the peer answered with gRPC status UNKNOWN"],
+    [
+      "a task that is not there",
+      { headers: { ...GRPC, "grpc-status": "5" } },
+      "task_not_found: the peer answered with gRPC status NOT_FOUND",
+    ],
+    [
+      "the class in the words",
+      { headers: { ...GRPC, "grpc-status": "12", "grpc-message": "TaskNotCancelableError: too late" } },
+      "not_cancelable: too late",
+    ],
+    [
+      "details that are none",
+      { headers: { ...GRPC, "grpc-status": "9", "grpc-status-details-bin": "!!" } },
+      "unsupported: the peer answered with gRPC status FAILED_PRECONDITION",
+    ],
+    ["no status", { sends: [frame] }, "interrupted: the answer ended without a gRPC status"],
+    [
+      "half a message",
+      { sends: [frame.subarray(0, 9)], trailers: () => OK },
+      "bad_peer: HTTP 200: the answer ends in the middle of a message",
+    ],
+    ["no message", { trailers: () => OK }, "bad_peer: HTTP 200: the call went well, but its answer is missing"],
+    [
+      "two messages",
+      { sends: [frame, frame], trailers: () => OK },
+      "bad_peer: HTTP 200: a second answer came where one was expected",
+    ],
+    [
+      "a compressed message",
+      { sends: [new Uint8Array([1, 0, 0, 0, 0])], trailers: () => OK },
+      "bad_peer: a message is compressed, which was not asked for",
+    ],
+    [
+      "a giant one",
+      { sends: [new Uint8Array([0, 255, 255, 255, 255])] },
+      `too_large: the body is longer than ${DEFAULT_LIMITS.bodyBytes} bytes`,
+    ],
+    [
+      "something else than protobuf",
+      { sends: [new Uint8Array([0, 0, 0, 0, 2, 0x12, 7])], trailers: () => OK },
+      "bad_peer: Task is not well-formed protobuf",
+    ],
+    [
+      "a page",
+      { headers: { "content-type": "text/html" }, body: "<h1>hi</h1>" },
+      "bad_peer: HTTP 200: the answer is not gRPC (text/html)",
+    ],
+    ["no such path", { status: 404, headers: {} }, "unsupported: HTTP 404 came instead of a gRPC answer"],
+    ["a proxy without its server", { status: 503, headers: {} }, "unavailable: HTTP 503 came instead of a gRPC answer"],
+    ["a door that wants credentials", { status: 401, headers: {} }, "unauthenticated: HTTP 401 came instead of a gRPC answer"],
+    ["a body that is too large", { status: 413, headers: {} }, "too_large: the peer answered with HTTP status 413"],
+    ["a redirect", { status: 302, headers: {} }, "bad_peer: HTTP 302: it redirects, and redirects are not followed"],
+  ])("%s", async (_what, answer, expected) => {
+    expect(await outcome(answer)).toBe(expected);
+  });
+
+  test("an error of ours with everything it says", async () => {
+    const info = {
+      "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+      reason: "X",
+      domain: "koine",
+      metadata: { koineCode: "lost_place", a: "b" },
+    };
+    const retry = { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: { seconds: 2, nanos: 500_000_000 } };
+    const headers = { ...GRPC, ...writeStatus("DATA_LOSS", "gone", [info, retry]) };
+    const failed = peer({ headers }).handler(get, startCall());
+    await expect(failed).rejects.toMatchObject({
+      code: "lost_place",
+      message: "gone",
+      facts: { detail: { a: "b" }, retryAfterMs: 2_500 },
+    });
+  });
+
+  test("who stops reading lets go of the answer", async () => {
+    const { handler, isLetGo } = peer({ sends: [item({ task }), item({ task })], trailers: () => OK });
+    const events = (handler(watch, startCall()) as AsyncIterable<Event>)[Symbol.asyncIterator](); // it streams
+    await events.next();
+    await events.return?.();
+    expect(isLetGo()).toBe(true);
+  });
+});

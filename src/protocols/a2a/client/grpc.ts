@@ -1,0 +1,173 @@
+import { AgentError, type JsonObject, type Maybe } from "../../../envelope/index.js";
+import { bytesOf } from "../../../transport/body.js";
+import { type Chunk, isStream, type Request, type Response } from "../../../transport/exchange.js";
+import { blame } from "../../../transport/fields.js";
+import { DEFAULT_LIMITS } from "../../../transport/limits.js";
+import { makeRequest } from "../../../transport/request.js";
+import { taskName } from "../codec/push-0.3.js";
+import { errorFromGrpc, errorFromRest } from "../errors.js";
+import { decodeMessage } from "../grpc/decode.js";
+import { encodeFrame, FrameReader } from "../grpc/framing.js";
+import { type Method, methodOf } from "../grpc/methods.js";
+import { takeCursor } from "../grpc/resume.js";
+import { endedWithoutStatus, readStatus, statusOfHttp } from "../grpc/status.js";
+import { writeTimeout } from "../grpc/timeout.js";
+import { badPeer, type ClientBinding, callHeaders, type Outgoing, refuseRedirect, type StreamItem } from "./binding.js";
+
+export const grpcBinding: ClientBinding = {
+  name: "GRPC",
+
+  write(outgoing: Outgoing): Request {
+    const method = methodFor(outgoing);
+    const body = encodeFrame(method.request, paramsOf(outgoing));
+    const url = `${outgoing.peer.url}${method.path}`;
+    return makeRequest({ method: "POST", url, headers: headersOf(outgoing), body, cancel: outgoing.call.cancel });
+  },
+
+  async readResult(response: Response, outgoing: Outgoing): Promise<unknown> {
+    const messages = new GrpcMessages(response, outgoing, DEFAULT_LIMITS.bodyBytes);
+    const first = await messages.next();
+    if (first.done === true) throw badPeer(response, "the call went well, but its answer is missing");
+    const second = await messages.next();
+    if (second.done === true) return first.value;
+    await messages.return();
+    throw badPeer(response, "a second answer came where one was expected");
+  },
+
+  readItem: (data) => data,
+
+  readItems: (response, outgoing) => new GrpcItems(new GrpcMessages(response, outgoing, DEFAULT_LIMITS.sseEventBytes)),
+};
+
+function methodFor({ peer, name }: Outgoing): Method {
+  const method = methodOf(peer.version === "0.3" ? "0.3" : "1.0", name);
+  if (method === undefined)
+    throw new AgentError("unsupported_method", `A2A ${peer.version} has no ${name} over gRPC`, { sent: "no" });
+  return method;
+}
+
+/** 0.3 names a task as a resource; the other bindings have its id in the path or as a member. */
+function paramsOf({ peer, params, name, call }: Outgoing): JsonObject {
+  if (peer.version !== "0.3") return params;
+  if (name === "CancelTask" && params["metadata"] !== undefined)
+    call.lose({
+      protocol: "a2a",
+      path: "operation.metadata",
+      valueKind: "object",
+      reason: "0.3 gRPC has no metadata on a cancel",
+    });
+  const { id } = params;
+  return typeof id === "string" && params["name"] === undefined ? { ...params, name: taskName(id) } : params;
+}
+
+function headersOf(outgoing: Outgoing): Record<string, string> {
+  const { operation, timeoutMs } = outgoing;
+  const headers = callHeaders(outgoing);
+  headers["content-type"] = "application/grpc+proto";
+  headers["te"] = "trailers";
+  headers["grpc-accept-encoding"] = "identity";
+  if (timeoutMs !== undefined) headers["grpc-timeout"] = writeTimeout(timeoutMs);
+  if (operation.kind === "task.list" && operation.idempotencyKey !== undefined)
+    headers["idempotency-key"] = operation.idempotencyKey;
+  return headers;
+}
+
+/** The messages of an answer as JSON objects, and at its end what its status says. */
+class GrpcMessages implements AsyncIterator<JsonObject, void> {
+  readonly #response: Response;
+  readonly #outgoing: Outgoing;
+  readonly #chunks: AsyncIterator<Chunk>;
+  readonly #reader: FrameReader;
+  readonly #waiting: Uint8Array[] = [];
+  readonly #take = (message: Uint8Array): void => void this.#waiting.push(message);
+  #checked = false;
+
+  constructor(response: Response, outgoing: Outgoing, maxBytes: number) {
+    this.#response = response;
+    this.#outgoing = outgoing;
+    this.#chunks = isStream(response.body) ? response.body[Symbol.asyncIterator]() : whole(response.body);
+    this.#reader = new FrameReader(maxBytes);
+  }
+
+  async next(): Promise<IteratorResult<JsonObject, void>> {
+    try {
+      if (!this.#checked) this.#check();
+      for (;;) {
+        const message = this.#waiting.shift();
+        if (message !== undefined) return { done: false, value: this.#decode(message) };
+        const step = await this.#chunks.next();
+        if (step.done === true) break;
+        this.#reader.push(bytesOf(step.value), this.#take);
+      }
+    } catch (thrown) {
+      await this.return();
+      throw thrown;
+    }
+    this.#conclude();
+    return { done: true, value: undefined };
+  }
+
+  async return(): Promise<IteratorResult<JsonObject, void>> {
+    await this.#chunks.return?.();
+    return { done: true, value: undefined };
+  }
+
+  /** A proxy or another server may have answered in our peer's place. */
+  #check(): void {
+    this.#checked = true;
+    const response = this.#response;
+    const { status, headers } = response;
+    if (status === 200 && headers["content-type"]?.startsWith("application/grpc") === true) return;
+    refuseRedirect(response);
+    this.#refuse(headers);
+    if (status === 200) throw badPeer(response, `the answer is not gRPC (${headers["content-type"] ?? "no content type"})`);
+    const named = statusOfHttp(status);
+    if (named === undefined) throw errorFromRest(status, undefined, headers);
+    const message = `HTTP ${status} came instead of a gRPC answer`;
+    throw errorFromGrpc({ status: named, message, details: [] }, this.#outgoing.name, headers);
+  }
+
+  /** Throws what the status says, unless all went well. False where there is no status. */
+  #refuse(headers: { readonly [name: string]: Maybe<string> }): boolean {
+    const told = readStatus(headers);
+    if (told !== undefined && told.status !== "OK") throw errorFromGrpc(told, this.#outgoing.name, headers);
+    return told !== undefined;
+  }
+
+  #conclude(): void {
+    const { headers, trailers } = this.#response;
+    if (!this.#refuse({ ...trailers?.call(this.#response) }) && !this.#refuse(headers)) throw endedWithoutStatus();
+    if (this.#reader.isMidway) throw badPeer(this.#response, "the answer ends in the middle of a message");
+  }
+
+  #decode(message: Uint8Array): JsonObject {
+    try {
+      return decodeMessage(methodFor(this.#outgoing).response, message, DEFAULT_LIMITS.jsonDepth);
+    } catch (thrown) {
+      throw blame(thrown, "bad_peer");
+    }
+  }
+}
+
+async function* whole(body: Maybe<Chunk>): AsyncGenerator<Chunk, void, void> {
+  if (body !== undefined && body.length > 0) yield body;
+}
+
+/** The same with the place of each item in its stream. */
+class GrpcItems implements AsyncIterator<StreamItem, void> {
+  readonly #messages: GrpcMessages;
+
+  constructor(messages: GrpcMessages) {
+    this.#messages = messages;
+  }
+
+  async next(): Promise<IteratorResult<StreamItem, void>> {
+    const step = await this.#messages.next();
+    return step.done === true ? step : { done: false, value: takeCursor(step.value) };
+  }
+
+  async return(): Promise<IteratorResult<StreamItem, void>> {
+    await this.#messages.return();
+    return { done: true, value: undefined };
+  }
+}

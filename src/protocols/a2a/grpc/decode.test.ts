@@ -1,0 +1,165 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { AgentError, type Json, type JsonObject } from "../../../envelope/index.js";
+import { DecodeProblem } from "../../../transport/fields.js";
+import { decodeMessage } from "./decode.js";
+import { encodeMessage } from "./encode.js";
+import type { MessageType } from "./schema.js";
+import { SCHEMA_0_3 } from "./schema-0.3.js";
+import { SCHEMA_1_0 } from "./schema-1.0.js";
+import { anyMessage } from "./testing.js";
+
+const { Part, Task, Message, GetTaskRequest, ListTasksResponse, StreamResponse, SendMessageRequest } = SCHEMA_1_0;
+const DEPTH = 64;
+const bytes = (hex: string): Uint8Array => Buffer.from(hex.replaceAll(" ", ""), "hex");
+const encode = (type: MessageType, value: JsonObject): string =>
+  Buffer.from(encodeMessage(type, value, new Uint8Array())).toString("hex");
+const decode = (type: MessageType, hex: string): unknown => decodeMessage(type, bytes(hex), DEPTH);
+
+function problemOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (thrown) {
+    if (thrown instanceof DecodeProblem) return thrown.message;
+    throw thrown;
+  }
+  return "no problem";
+}
+
+// The bytes are worked out by hand from the encoding rules of protobuf.
+describe("what JSON tells apart and protobuf leaves out", () => {
+  test.each<[string, MessageType, JsonObject, string]>([
+    ["an empty text is a text", Part, { text: "" }, "0a 00"],
+    ["null is data", Part, { data: null }, "22 02 08 00"],
+    ["a history of none is not any history", GetTaskRequest, { id: "t", historyLength: 0 }, "12 01 74 18 00"],
+    ["an optional false", SCHEMA_1_0.AgentCapabilities, { streaming: false }, "08 00"],
+    ["a negative number", GetTaskRequest, { historyLength: -1 }, "18 ff ff ff ff ff ff ff ff ff 01"],
+    ["a time", SCHEMA_1_0.TaskStatus, { timestamp: "1970-01-01T00:00:01.500Z" }, "1a 08 08 01 10 80 ca b5 ee 01"],
+    ["a double", Part, { data: 1 }, "22 09 11 00 00 00 00 00 00 f0 3f"],
+    ["the start of the epoch", SCHEMA_1_0.TaskStatus, { timestamp: "1970-01-01T00:00:00.000Z" }, "1a 00"],
+  ])("%s", (_what, type, value, hex) => {
+    expect(encode(type, value)).toBe(hex.replaceAll(" ", ""));
+    expect(decode(type, hex)).toEqual(value);
+  });
+
+  test("members that a list must have are restored", () => {
+    expect(encode(ListTasksResponse, { tasks: [], nextPageToken: "", pageSize: 0, totalSize: 0 })).toBe("");
+    expect(decode(ListTasksResponse, "")).toEqual({ nextPageToken: "", pageSize: 0, totalSize: 0 });
+  });
+
+  test("a plain member at its default is not written", () => {
+    expect(encode(Message, { messageId: "", role: "ROLE_UNSPECIFIED", parts: [] })).toBe("");
+  });
+});
+
+describe("a reader of protobuf", () => {
+  test("skips fields nobody knows, of every wire type", () => {
+    expect(
+      decode(GetTaskRequest, "f8 07 01 f9 07 0102030405060708 fa 07 02 6161 fb 07 08 01 fc 07 fd 07 01020304 12 01 74"),
+    ).toEqual({ id: "t" });
+  });
+
+  test("takes the last of a oneof, the last of a scalar, and merges messages", () => {
+    expect(decode(Part, "0a 01 61 1a 01 62")).toEqual({ url: "b" });
+    expect(decode(GetTaskRequest, "12 01 61 12 01 62")).toEqual({ id: "b" });
+    // Two statuses of one task: the state of the first and the message of the second.
+    expect(decode(Task, "1a 02 08 02 1a 05 12 03 0a 01 6d")).toEqual({
+      status: { state: "TASK_STATE_WORKING", message: { messageId: "m" } },
+    });
+  });
+
+  test("keeps the number of a state it does not know", () => {
+    expect(decode(SCHEMA_1_0.TaskStatus, "08 63")).toEqual({ state: 99 });
+  });
+
+  test("makes a member of every name", () => {
+    const metadata = decode(Task, encode(Task, { metadata: JSON.parse('{"__proto__":{"polluted":true}}') }));
+    expect(JSON.stringify(metadata)).toBe('{"metadata":{"__proto__":{"polluted":true}}}');
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});
+
+describe("what is not a message", () => {
+  test.each([
+    ["a length behind the end", "12 05 61", "Task"],
+    ["a giant length", "12 ff ff ff ff 0f 61", "Task"],
+    ["half a varint", "12", "Task"],
+    ["an endless varint", "12 ff ff ff ff ff ff ff ff ff ff ff", "Task"],
+    ["field zero", "00 01", "field 0"],
+    ["a group that does not end", "fb 07 08 01", "Task"],
+    ["a group that ends without beginning", "fc 07", "Task"],
+    ["half a double", "32 0d 0a 0b 0a 01 61 12 06 11 0000000000", "Struct"],
+    ["a value that ends behind its message", "1a 02 12 05 0a 03 616161", "TaskStatus"],
+  ])("%s", (_what, hex) => {
+    expect(problemOf(() => decode(Task, hex))).toMatch(/ is not well-formed protobuf$/);
+  });
+
+  test("text that is not UTF-8", () => {
+    expect(problemOf(() => decode(GetTaskRequest, "12 01 ff"))).toBe("GetTaskRequest.id must be UTF-8");
+    expect(problemOf(() => decode(GetTaskRequest, `12 28 ${"61".repeat(39)} ff`))).toBe("GetTaskRequest.id must be UTF-8");
+  });
+
+  test("numbers that JSON does not have", () => {
+    expect(problemOf(() => decode(Part, "22 09 11 00 00 00 00 00 00 f8 7f"))).toBe("Value must be a finite number");
+  });
+
+  test("times that no calendar has", () => {
+    expect(problemOf(() => decode(SCHEMA_1_0.TaskStatus, "1a 0a 08 ff ff ff ff ff ff ff ff 7f"))).toBe(
+      "TaskStatus.timestamp must be a time between the years 1 and 9999",
+    );
+  });
+
+  test("nesting without end", () => {
+    const nested = (levels: number, wrap: (inner: Json) => Json): Uint8Array => {
+      let data: Json = 1;
+      for (let level = 0; level < levels; level++) data = wrap(data);
+      return encodeMessage(Part, { data }, new Uint8Array());
+    };
+    for (const wrap of [(inner: Json) => [inner], (inner: Json) => ({ inner })]) {
+      expect(problemOf(() => decodeMessage(Part, nested(DEPTH - 1, wrap), DEPTH))).toBe("no problem");
+      expect(problemOf(() => decodeMessage(Part, nested(DEPTH, wrap), DEPTH))).toBe(
+        `Value is nested deeper than ${DEPTH} levels`,
+      );
+    }
+    let deeper: Json = 1;
+    for (let level = 0; level < 100_000; level++) deeper = [deeper];
+    expect(() => encodeMessage(Part, { data: deeper }, new Uint8Array())).toThrow("nested deeper than 200 levels");
+    expect(encode(Part, { text: "" })).toBe("0a00");
+  });
+
+  test("more items than anybody needs", () => {
+    const empty = new Uint8Array(2 * 1_000_001).map((_, index) => (index % 2 === 0 ? 0x22 : 0));
+    expect(problemOf(() => decodeMessage(Task, empty, DEPTH))).toBe("the message has more than 1000000 items");
+  });
+
+  test("random bytes, and good ones with one wrong", () => {
+    const types = [...Object.values(SCHEMA_1_0), ...Object.values(SCHEMA_0_3)];
+    fc.assert(
+      fc.property(fc.constantFrom(...types), fc.uint8Array({ maxLength: 200 }), (type, noise) => {
+        problemOf(() => decodeMessage(type, noise, DEPTH));
+      }),
+      { numRuns: 3_000 },
+    );
+    const spoilt = fc.tuple(anyMessage(StreamResponse), fc.nat(), fc.integer({ min: 0, max: 255 }), fc.boolean());
+    fc.assert(
+      fc.property(spoilt, ([value, at, byte, cut]) => {
+        const good = encodeMessage(StreamResponse, value, new Uint8Array());
+        good[at % Math.max(1, good.length)] = byte;
+        problemOf(() => decodeMessage(StreamResponse, cut ? good.subarray(0, at % (good.length + 1)) : good, DEPTH));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+test("what has no place in the message is an error of ours, and the next message is not touched by it", () => {
+  const wrong = { message: { messageId: 7 } };
+  expect(() => encodeMessage(SendMessageRequest, wrong, new Uint8Array())).toThrow(AgentError);
+  expect(() => encodeMessage(SendMessageRequest, wrong, new Uint8Array())).toThrow(
+    "Message.messageId is not what its protobuf field holds",
+  );
+  expect(() => encodeMessage(GetTaskRequest, { historyLength: 2 ** 40 }, new Uint8Array())).toThrow(
+    "the GetTaskRequest cannot be written",
+  );
+  expect(encode(GetTaskRequest, { id: "t" })).toBe("120174");
+});

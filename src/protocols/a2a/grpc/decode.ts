@@ -1,0 +1,279 @@
+import { BinaryReader } from "@bufbuild/protobuf/wire";
+import { encodeBase64, type Json } from "../../../envelope/index.js";
+import { DecodeProblem } from "../../../transport/fields.js";
+import { writeTimestamp } from "../codec/timestamp.js";
+import type { Field, MessageType } from "./schema.js";
+import { BOOL, KEY, LIST, LIST_ITEM, NANOS, NULL, NUMBER, SECONDS, STRING, STRUCT, STRUCT_FIELD, VALUE } from "./well-known.js";
+
+/** Items of lists and maps in one message, together: an empty one takes two bytes on the wire and fifty times as many here. */
+const MAX_ITEMS = 1_000_000;
+
+type Tree = { [name: string]: Json };
+
+/**
+ * The bytes of a message as its ProtoJSON object. Fields nobody knows are skipped, a field that comes twice is merged or
+ * replaced as protobuf says, and of a oneof the last one counts. Throws DecodeProblem and nothing else.
+ */
+export function decodeMessage(type: MessageType, bytes: Uint8Array, maxDepth: number): Tree {
+  const source = new Source(bytes, maxDepth);
+  try {
+    const object: Tree = {};
+    source.fields(type, bytes.length, 0, object);
+    return object;
+  } catch (thrown) {
+    if (thrown instanceof DecodeProblem) throw thrown;
+    // The reader found a value that goes on behind its end, or one that no encoder writes.
+    throw malformed(type.name);
+  }
+}
+
+/** The bytes of one message, read once from front to back. */
+class Source {
+  readonly #reader: BinaryReader;
+  readonly #maxDepth: number;
+  #items = 0;
+
+  constructor(bytes: Uint8Array, maxDepth: number) {
+    this.#reader = new BinaryReader(bytes);
+    this.#maxDepth = maxDepth;
+  }
+
+  fields(type: MessageType, end: number, depth: number, into: Tree): void {
+    const reader = this.#reader;
+    if (depth > this.#maxDepth) throw new DecodeProblem(type.name, `is nested deeper than ${this.#maxDepth} levels`);
+    let chosen: string | undefined;
+    while (reader.pos < end) {
+      const tag = reader.uint32();
+      const field = type.byNumber[tag >>> 3];
+      if (field === undefined || field.tag !== tag) {
+        this.#skip(tag);
+        continue;
+      }
+      if (field.label === "repeated") this.#append(field, depth, into);
+      else if (field.label === "map") this.#entry(field, depth, into);
+      else {
+        if (field.label === "oneof") {
+          if (chosen !== undefined && chosen !== field.name) delete into[chosen];
+          chosen = field.name;
+        }
+        into[field.name] = this.#value(field, depth, into[field.name]);
+      }
+    }
+    this.#ends(type.name, end);
+    for (const field of type.always) into[field.name] ??= field.kind === "string" ? "" : 0;
+  }
+
+  #append(field: Field, depth: number, into: Tree): void {
+    this.#count();
+    const value = this.#value(field, depth, undefined);
+    const list = into[field.name];
+    if (Array.isArray(list)) list.push(value);
+    else into[field.name] = [value];
+  }
+
+  #value(field: Field, depth: number, before: Json | undefined): Json {
+    const reader = this.#reader;
+    switch (field.kind) {
+      case "string":
+        return this.#text(field.path);
+      case "message": {
+        const end = this.#end();
+        const object = isTree(before) ? before : {};
+        if (field.message !== undefined) this.fields(field.message, end, depth + 1, object);
+        return object;
+      }
+      case "enum": {
+        const number = reader.int32();
+        return field.enumeration?.names[number] ?? number;
+      }
+      case "bool":
+        return reader.bool();
+      case "int32":
+        return reader.int32();
+      case "bytes":
+        return encodeBase64(reader.bytes());
+      case "timestamp":
+        return this.#timestamp(this.#end(), field.path);
+      case "struct": {
+        const object = isTree(before) ? before : {};
+        this.#struct(this.#end(), depth + 1, object);
+        return object;
+      }
+      case "value":
+        return this.#json(this.#end(), depth + 1);
+      default:
+        return field.kind satisfies never;
+    }
+  }
+
+  /** One entry of a map: key 1, value 2, either of which may be left out. */
+  #entry({ name, path, message }: Field, depth: number, into: Tree): void {
+    this.#count();
+    const reader = this.#reader;
+    const end = this.#end();
+    let key = "";
+    let value: Json = message === undefined ? "" : {};
+    while (reader.pos < end) {
+      const tag = reader.uint32();
+      if (tag === KEY) key = this.#text(path);
+      else if (tag !== VALUE) this.#skip(tag);
+      else if (message === undefined) value = this.#text(path);
+      else {
+        const inner: Tree = {};
+        this.fields(message, this.#end(), depth + 1, inner);
+        value = inner;
+      }
+    }
+    this.#ends(path, end);
+    const map = into[name];
+    const object: Tree = isTree(map) ? map : {};
+    into[name] = object;
+    define(object, key, value);
+  }
+
+  #struct(end: number, depth: number, into: Tree): void {
+    const reader = this.#reader;
+    if (depth > this.#maxDepth) throw new DecodeProblem("Struct", `is nested deeper than ${this.#maxDepth} levels`);
+    while (reader.pos < end) {
+      const tag = reader.uint32();
+      if (tag !== STRUCT_FIELD) {
+        this.#skip(tag);
+        continue;
+      }
+      this.#count();
+      const entryEnd = this.#end();
+      let key = "";
+      let value: Json = null;
+      while (reader.pos < entryEnd) {
+        const inner = reader.uint32();
+        if (inner === KEY) key = this.#text("Struct");
+        else if (inner === VALUE) value = this.#json(this.#end(), depth + 1);
+        else this.#skip(inner);
+      }
+      this.#ends("Struct", entryEnd);
+      define(into, key, value);
+    }
+    this.#ends("Struct", end);
+  }
+
+  /** google.protobuf.Value; one that says nothing is null. */
+  #json(end: number, depth: number): Json {
+    const reader = this.#reader;
+    if (depth > this.#maxDepth) throw new DecodeProblem("Value", `is nested deeper than ${this.#maxDepth} levels`);
+    let value: Json = null;
+    while (reader.pos < end) {
+      const tag = reader.uint32();
+      switch (tag) {
+        case NULL:
+          reader.int32();
+          value = null;
+          break;
+        case NUMBER:
+          value = reader.double();
+          if (!Number.isFinite(value)) throw new DecodeProblem("Value", "must be a finite number");
+          break;
+        case STRING:
+          value = this.#text("Value");
+          break;
+        case BOOL:
+          value = reader.bool();
+          break;
+        case STRUCT: {
+          const object: Tree = {};
+          this.#struct(this.#end(), depth, object);
+          value = object;
+          break;
+        }
+        case LIST:
+          value = this.#list(this.#end(), depth + 1);
+          break;
+        default:
+          this.#skip(tag);
+      }
+    }
+    this.#ends("Value", end);
+    return value;
+  }
+
+  #list(end: number, depth: number): Json[] {
+    const reader = this.#reader;
+    const items: Json[] = [];
+    while (reader.pos < end) {
+      const tag = reader.uint32();
+      if (tag !== LIST_ITEM) {
+        this.#skip(tag);
+        continue;
+      }
+      this.#count();
+      items.push(this.#json(this.#end(), depth));
+    }
+    this.#ends("ListValue", end);
+    return items;
+  }
+
+  #timestamp(end: number, path: string): string {
+    const reader = this.#reader;
+    let seconds = 0;
+    let nanos = 0;
+    while (reader.pos < end) {
+      const tag = reader.uint32();
+      if (tag === SECONDS) seconds = Number(reader.int64());
+      else if (tag === NANOS) nanos = reader.int32();
+      else this.#skip(tag);
+    }
+    this.#ends("Timestamp", end);
+    // Some writers give a time before 1970 negative nanoseconds; the sum is what they mean.
+    const isKnown = seconds >= FIRST_SECOND && seconds <= LAST_SECOND && Math.abs(nanos) < 1_000_000_000;
+    if (!isKnown) throw new DecodeProblem(path, "must be a time between the years 1 and 9999");
+    return writeTimestamp(seconds * 1000 + Math.floor(nanos / 1_000_000));
+  }
+
+  #text(path: string): string {
+    try {
+      return this.#reader.string(true);
+    } catch (thrown) {
+      if (thrown instanceof TypeError) throw new DecodeProblem(path, "must be UTF-8");
+      throw thrown;
+    }
+  }
+
+  /** Where the value with this length ends. */
+  #end(): number {
+    const length = this.#reader.uint32();
+    return this.#reader.pos + length;
+  }
+
+  /** A value may not end before or behind the place its length names. */
+  #ends(type: string, end: number): void {
+    if (this.#reader.pos !== end) throw malformed(type);
+  }
+
+  #skip(tag: number): void {
+    const number = tag >>> 3;
+    if (number === 0) throw malformed("field 0");
+    this.#reader.skip(tag & 7, number, this.#maxDepth);
+  }
+
+  #count(): void {
+    this.#items += 1;
+    if (this.#items > MAX_ITEMS) throw new DecodeProblem("", `the message has more than ${MAX_ITEMS} items`);
+  }
+}
+
+// The years 1 to 9999.
+const FIRST_SECOND = -62_135_596_800;
+const LAST_SECOND = 253_402_300_799;
+
+function isTree(value: Json | undefined): value is Tree {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A name that a peer chose: `__proto__` must become a member like any other. */
+function define(object: Tree, key: string, value: Json): void {
+  if (key === "__proto__") Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+  else object[key] = value;
+}
+
+function malformed(type: string): DecodeProblem {
+  return new DecodeProblem(type, "is not well-formed protobuf");
+}

@@ -1,0 +1,133 @@
+import { AgentError, encodeBase64, type JsonObject, type Maybe } from "../../../envelope/index.js";
+import { readBase64 } from "../codec/base64.js";
+import type { GrpcStatus } from "../error-tables.js";
+import { decodeMessage } from "./decode.js";
+import { encodeMessage } from "./encode.js";
+import type { MessageType } from "./schema.js";
+import { STATUS_SCHEMA } from "./schema-status.js";
+
+const { Status, ErrorInfo, BadRequest, RetryInfo } = STATUS_SCHEMA;
+const NO_ROOM = new Uint8Array(0);
+/** Details ride in a header, and headers have little room: what is longer stays at home. */
+const DETAILS_CHARACTERS = 8_000;
+const MESSAGE_CHARACTERS = 1_000;
+/** Status, Any and its message, and what they hold. */
+const DETAILS_DEPTH = 8;
+
+/** In the order of their numbers. */
+const CODES = [
+  "OK",
+  "CANCELLED",
+  "UNKNOWN",
+  "INVALID_ARGUMENT",
+  "DEADLINE_EXCEEDED",
+  "NOT_FOUND",
+  "ALREADY_EXISTS",
+  "PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED",
+  "FAILED_PRECONDITION",
+  "ABORTED",
+  "OUT_OF_RANGE",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "DATA_LOSS",
+  "UNAUTHENTICATED",
+] as const;
+
+const TYPES: ReadonlyMap<unknown, MessageType> = new Map(
+  [ErrorInfo, BadRequest, RetryInfo].map((type) => [`type.googleapis.com/google.rpc.${type.name}`, type]),
+);
+
+/** How a call went, as the last headers of its answer say it. */
+interface CallStatus {
+  readonly status: string;
+  readonly message: string;
+  /** In their JSON form, with `@type`. */
+  readonly details: readonly JsonObject[];
+}
+
+export const OK: { readonly [name: string]: string } = Object.freeze({ "grpc-status": "0" });
+
+/** The trailers of a call that failed. */
+export function writeStatus(
+  status: GrpcStatus,
+  said: string,
+  details: readonly JsonObject[],
+): { readonly [name: string]: string } {
+  const code = CODES.indexOf(status);
+  const message = said.slice(0, MESSAGE_CHARACTERS);
+  const trailers = { "grpc-status": `${code}`, "grpc-message": percentEncoded(message) };
+  const written = encodeBase64(encodeMessage(Status, { code, message, details: details.flatMap(writeAny) }, NO_ROOM));
+  // Without padding, as the protocol would have it.
+  const bin = written.replace(/=+$/, "");
+  return bin.length > DETAILS_CHARACTERS ? trailers : { ...trailers, "grpc-status-details-bin": bin };
+}
+
+function writeAny(detail: JsonObject): readonly JsonObject[] {
+  const typeUrl = detail["@type"];
+  const type = TYPES.get(typeUrl);
+  return type === undefined ? [] : [{ typeUrl, value: encodeBase64(encodeMessage(type, detail, NO_ROOM)) }];
+}
+
+/** Undefined where the headers say nothing about the call. Whatever is wrong with the details, the status stands. */
+export function readStatus(headers: { readonly [name: string]: Maybe<string> }): Maybe<CallStatus> {
+  const code = headers["grpc-status"];
+  if (code === undefined) return undefined;
+  const status = (/^\d{1,2}$/.test(code) ? CODES[Number(code)] : undefined) ?? "UNKNOWN";
+  return {
+    status,
+    message: percentDecoded(headers["grpc-message"] ?? ""),
+    details: readDetails(headers["grpc-status-details-bin"]),
+  };
+}
+
+function readDetails(header: Maybe<string>): readonly JsonObject[] {
+  if (header === undefined) return [];
+  try {
+    const { details } = decodeMessage(Status, readBase64(header.split(",", 1)[0], ""), DETAILS_DEPTH);
+    return Array.isArray(details) ? details.flatMap(readAny) : [];
+  } catch {
+    return [];
+  }
+}
+
+function readAny({ typeUrl, value }: JsonObject): readonly JsonObject[] {
+  const type = TYPES.get(typeUrl);
+  if (type === undefined) return [];
+  return [{ "@type": typeUrl, ...decodeMessage(type, readBase64(value ?? "", ""), DETAILS_DEPTH) }];
+}
+
+/** Printable ASCII except the percent sign stands for itself; everything else goes as the bytes of its UTF-8. */
+function percentEncoded(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "\ufffd").replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
+}
+
+/** Whoever writes something else meant it literally. */
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What a server says that never got to gRPC, by its HTTP status (the table of the gRPC documentation). */
+const BY_HTTP: ReadonlyMap<number, string> = new Map([
+  [401, "UNAUTHENTICATED"],
+  [403, "PERMISSION_DENIED"],
+  [404, "UNIMPLEMENTED"],
+  [429, "UNAVAILABLE"],
+  [502, "UNAVAILABLE"],
+  [503, "UNAVAILABLE"],
+  [504, "UNAVAILABLE"],
+]);
+
+export function statusOfHttp(status: number): Maybe<string> {
+  return BY_HTTP.get(status);
+}
+
+/** The end of an answer that does not say how the call went was cut off somewhere. */
+export function endedWithoutStatus(): AgentError {
+  return new AgentError("interrupted", "the answer ended without a gRPC status", { sent: "maybe" });
+}

@@ -1,0 +1,80 @@
+import type { Event, Maybe, PushConfig, Task, TaskEvent } from "../../envelope/index.js";
+import { isObject } from "../../envelope/index.js";
+import type { Request } from "../../transport/exchange.js";
+import { blame } from "../../transport/fields.js";
+import { DEFAULT_LIMITS } from "../../transport/limits.js";
+import type { Ids, Notice, ReadNotice } from "../protocol.js";
+import { v03 } from "./codec/codec-0.3.js";
+import { v1 } from "./codec/codec-1.0.js";
+import type { DecodeFacts, Dialect } from "./dialect.js";
+import type { PushTokenHeader } from "./settings.js";
+
+const X_TOKEN = "x-a2a-notification-token";
+const PLAIN_TOKEN = "a2a-notification-token";
+const TOKEN_HEADERS: { readonly [K in PushTokenHeader]: readonly string[] } = {
+  x: [X_TOKEN],
+  plain: [PLAIN_TOKEN],
+  both: [X_TOKEN, PLAIN_TOKEN],
+};
+/** Exactly one of these stands in a StreamResponse of 1.0. */
+const WRAPPERS = ["task", "message", "statusUpdate", "status_update", "artifactUpdate", "artifact_update"];
+
+// What a version cannot carry is declared; nobody waits here to hear of it.
+const unheard = (): void => undefined;
+
+/**
+ * A2A 1.0 §4.3.3: one StreamResponse. 0.3: the whole task, which is what its servers send and its receivers read, or the
+ * bare event when the task is no longer kept. 0.3 on REST registers webhooks too; they get the same form.
+ */
+export async function writeNotice(
+  event: TaskEvent,
+  config: PushConfig,
+  task: () => Promise<Maybe<Task>>,
+  tokenHeader: PushTokenHeader,
+): Promise<Notice> {
+  const secrets = secretHeaders(config, tokenHeader);
+  const { via } = config;
+  if (via?.protocol !== "a2a" || !via.version.startsWith("0."))
+    return noticeOf(v1, event, { ...secrets, "content-type": "application/a2a+json" });
+  const then = event.kind === "task" ? event.task : await task();
+  const whole: Event = then === undefined ? event : { kind: "task", task: then };
+  return noticeOf(v03, whole, { ...secrets, "content-type": "application/json" });
+}
+
+function noticeOf(dialect: Dialect, event: Event, headers: Notice["headers"]): Notice {
+  return { headers, body: JSON.stringify(dialect.encodeStreamItem(event, unheard)) };
+}
+
+/** `Authorization` is a MUST when credentials were given (§4.3.3); the token goes beside it, not instead of it. */
+function secretHeaders({ token, authentication }: PushConfig, tokenHeader: PushTokenHeader): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (authentication?.credentials !== undefined)
+    headers["authorization"] = `${authentication.scheme} ${authentication.credentials}`;
+  if (token !== undefined) for (const name of TOKEN_HEADERS[tokenHeader]) headers[name] = token;
+  return headers;
+}
+
+/** A notification of either version; the members tell them apart, whatever its content type says. */
+export function readNotice(request: Request, ids: Ids): Maybe<ReadNotice> {
+  const body = request.json();
+  if (!isObject(body)) return undefined;
+  const dialect = "kind" in body ? v03 : WRAPPERS.some((name) => name in body) ? v1 : undefined;
+  if (dialect === undefined) return undefined;
+  const facts: DecodeFacts = {
+    now: ids.now(),
+    src: "agent",
+    dst: "caller",
+    partsPerMessage: DEFAULT_LIMITS.partsPerMessage,
+    lose: unheard,
+  };
+  return {
+    token: request.headers[X_TOKEN] ?? request.headers[PLAIN_TOKEN],
+    event() {
+      try {
+        return dialect.decodeStreamItem(body, facts);
+      } catch (thrown) {
+        throw blame(thrown, "invalid_message");
+      }
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import type { Interface } from "../../../envelope/index.js";
+import type { Host } from "../../protocol.js";
+import { grpcAuthority } from "../grpc/address.js";
+import { readSettings } from "../settings.js";
+
+/** Everything of A2A lives below this path; at the root only what peers assume to be there. */
+export const BASE = "/a2a";
+
+/** Where one agent of the host answers, the best first: what every card of it says, the extended one too. */
+export function interfacesOf(host: Host, agent: string, publicUrl: string): readonly Interface[] {
+  const isDefault = host.cards()[0]?.name === agent;
+  const url = `${publicUrl}${BASE}${isDefault ? "" : `/${encodeURIComponent(agent)}`}`;
+  return [
+    { protocol: "a2a", version: "1.0", binding: "JSONRPC", url },
+    { protocol: "a2a", version: "1.0", binding: "HTTP+JSON", url },
+    { protocol: "a2a", version: "0.3", binding: "JSONRPC", url },
+    // A 0.3 client appends `/v1/…` to the address by itself.
+    { protocol: "a2a", version: "0.3", binding: "HTTP+JSON", url },
+    ...(isDefault ? grpcInterfaces(host, publicUrl) : []),
+  ];
+}
+
+/** gRPC has no path that could name an agent, so it leads to the default one; and it needs HTTP/2. */
+function grpcInterfaces(host: Host, publicUrl: string): readonly Interface[] {
+  const url = host.http2 ? grpcAuthority(publicUrl) : undefined;
+  if (url === undefined) return [];
+  const { legacyGrpcAddress } = readSettings(host.settings("a2a"));
+  return [
+    { protocol: "a2a", version: "1.0", binding: "GRPC", url },
+    { protocol: "a2a", version: "0.3", binding: "GRPC", url: legacyGrpcAddress === "url" ? publicUrl : url },
+  ];
+}

@@ -1,0 +1,82 @@
+import { AgentError, type Event } from "../../../envelope/index.js";
+import { OK } from "../grpc/status.js";
+import type { CallDeadline } from "./call-deadline.js";
+
+type Trailers = { readonly [name: string]: string };
+
+export interface GrpcBodyParts {
+  readonly events: AsyncIterator<Event>;
+  readonly deadline: CallDeadline;
+  frame(event: Event): Uint8Array;
+  failure(error: AgentError): Trailers;
+}
+
+/**
+ * A stream of messages, pulled one at a time: when the connection is full, nobody asks, and the handler is not pulled
+ * either. What breaks it after it began is said in the trailers.
+ */
+export class GrpcBody implements AsyncIterableIterator<Uint8Array> {
+  readonly #parts: GrpcBodyParts;
+  #first: Event | undefined;
+  #ended = false;
+  #trailers: Trailers = OK;
+
+  constructor(parts: GrpcBodyParts) {
+    this.#parts = parts;
+  }
+
+  /** Waits for the first event, and throws what comes instead. */
+  async begin(): Promise<void> {
+    const { events, deadline } = this.#parts;
+    try {
+      const first = await deadline.limit(events.next());
+      if (first.done) throw new AgentError("internal", "the stream ended before its first event");
+      this.#first = first.value;
+    } catch (thrown) {
+      this.#stop();
+      throw thrown;
+    }
+  }
+
+  /** Valid when the body has ended. */
+  get trailers(): Trailers {
+    return this.#trailers;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, void>> {
+    if (this.#ended) return { done: true, value: undefined };
+    const { events, deadline, frame, failure } = this.#parts;
+    try {
+      const first = this.#first;
+      if (first !== undefined) {
+        this.#first = undefined;
+        return { done: false, value: frame(first) };
+      }
+      const step = await deadline.limit(events.next());
+      if (!step.done) return { done: false, value: frame(step.value) };
+      this.#ended = true;
+      deadline.end();
+    } catch (thrown) {
+      this.#trailers = failure(AgentError.from(thrown));
+      this.#stop();
+    }
+    return { done: true, value: undefined };
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, void>> {
+    this.#stop();
+    return { done: true, value: undefined };
+  }
+
+  /** Not awaited: a generator that waits settles its `return()` only when the wait ends. */
+  #stop(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#parts.deadline.end();
+    this.#parts.events.return?.()?.catch(() => undefined);
+  }
+}

@@ -1,0 +1,156 @@
+import {
+  AgentError,
+  type Card,
+  type Event,
+  isObject,
+  isPromise,
+  type JsonObject,
+  type Maybe,
+  type Via,
+} from "../../../envelope/index.js";
+import type { Request, Response } from "../../../transport/exchange.js";
+import { blame } from "../../../transport/fields.js";
+import { errorHeaders } from "../../../transport/response.js";
+import type { Host } from "../../protocol.js";
+import { v03Proto } from "../codec/codec-0.3-proto.js";
+import { v1 } from "../codec/codec-1.0.js";
+import type { Dialect } from "../dialect.js";
+import type { GrpcStatus } from "../error-tables.js";
+import { grpcErrorOf } from "../errors.js";
+import { decodeMessage } from "../grpc/decode.js";
+import { encodeFrame, isCompressed, onlyMessage } from "../grpc/framing.js";
+import { type Method, methodAt, SERVICES, type Version } from "../grpc/methods.js";
+import { withCursor } from "../grpc/resume.js";
+import { OK, writeStatus } from "../grpc/status.js";
+import { readTimeout } from "../grpc/timeout.js";
+import { OPERATIONS } from "../operations.js";
+import { RESUME_URI } from "../own-extensions.js";
+import type { A2aSettings } from "../settings.js";
+import { type Answering, answer } from "./answering.js";
+import { deadlineAfter, NO_DEADLINE } from "./call-deadline.js";
+import { GrpcBody } from "./grpc-body.js";
+import { checkVersion } from "./negotiate.js";
+import { answerHeaders, writeAnswer } from "./write-answer.js";
+
+const VIA_1: Via = Object.freeze({ protocol: "a2a", version: "1.0", binding: "GRPC" });
+const VIA_03: Via = Object.freeze({ protocol: "a2a", version: "0.3", binding: "GRPC" });
+const HEADERS = Object.freeze({ "content-type": "application/grpc+proto" });
+const CONTENT_TYPE = /^application\/grpc(\+proto)?\s*(;|$)/i;
+
+/** True for what calls itself gRPC; gRPC-Web and other payloads are turned away when it is answered. */
+export function isGrpc(request: Request): boolean {
+  return request.headers["content-type"]?.startsWith("application/grpc") === true;
+}
+
+/** One gRPC call. The package decides the version; the status is in the trailers, or in the headers when nothing else comes. */
+export async function answerGrpc(host: Host, settings: A2aSettings, request: Request, card: Card): Promise<Response> {
+  const version: Version = request.path.startsWith(`${SERVICES["0.3"]}/`) ? "0.3" : "1.0";
+  if (!CONTENT_TYPE.test(request.headers["content-type"] ?? "")) return notProtobuf();
+  try {
+    const method = methodAt(request.path);
+    if (method === undefined) throw new AgentError("unsupported_method", `there is no method ${request.path.slice(0, 128)}`);
+    const admitted = host.admit(request);
+    const caller = admitted instanceof Promise ? await admitted : admitted;
+    checkVersion(request, version);
+    if (isCompressed(request.body)) return refuseCompressed(version, settings);
+    const timeoutMs = readTimeout(request.headers["grpc-timeout"]);
+    const deadline = timeoutMs === undefined ? undefined : host.now() + timeoutMs;
+    const [dialect, via] = version === "1.0" ? [v1, VIA_1] : [v03Proto, VIA_03];
+    const params = readParams(host, method, request);
+    const { name } = method;
+    const answering = answer(host, { request, dialect, via, card, caller, name, params, tenant: undefined, deadline });
+    const call: GrpcCall = { host, settings, version, dialect, method, answering, timeoutMs };
+    return await (OPERATIONS[name].streaming ? writeStream(call) : writeOne(call));
+  } catch (thrown) {
+    return failed(AgentError.from(thrown), version, settings);
+  }
+}
+
+interface GrpcCall {
+  readonly host: Host;
+  readonly settings: A2aSettings;
+  readonly version: Version;
+  readonly dialect: Dialect;
+  readonly method: Method;
+  readonly answering: Answering;
+  readonly timeoutMs: Maybe<number>;
+}
+
+function readParams({ limits }: Host, { name, request: type }: Method, { headers, body }: Request): JsonObject {
+  try {
+    const params = decodeMessage(type, onlyMessage(body), limits.jsonDepth);
+    const key = headers["idempotency-key"];
+    // JSON has a member for this filter of ours; protobuf has no field for it.
+    return name === "ListTasks" && key !== undefined ? { ...params, idempotencyKey: key } : params;
+  } catch (thrown) {
+    throw blame(thrown, "invalid_message");
+  }
+}
+
+async function writeOne({ host, version, dialect, method, answering, timeoutMs }: GrpcCall): Promise<Response> {
+  const { reply } = answering;
+  if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
+  const event = await (timeoutMs === undefined ? reply : withinTime(reply, timeoutMs));
+  const result = writeAnswer(host, dialect, answering, event);
+  const body = encodeFrame(method.response, isObject(result) ? result : {});
+  return { status: 200, headers: { ...HEADERS, ...answerHeaders(answering, version) }, body, trailers: () => OK };
+}
+
+async function withinTime(reply: Promise<Event>, timeoutMs: number): Promise<Event> {
+  const deadline = deadlineAfter(timeoutMs);
+  try {
+    return await deadline.limit(reply);
+  } finally {
+    deadline.end();
+  }
+}
+
+/** It begins only after the first event is there: what fails before has no message and no trailers, but a status at once. */
+async function writeStream({ settings, version, dialect, method, answering, timeoutMs }: GrpcCall): Promise<Response> {
+  const { reply, lose, parameters } = answering;
+  const events = isPromise(reply) ? once(reply) : reply[Symbol.asyncIterator]();
+  const resumes = parameters["extensions"]?.includes(RESUME_URI) === true;
+  const body = new GrpcBody({
+    events,
+    deadline: timeoutMs === undefined ? NO_DEADLINE : deadlineAfter(timeoutMs),
+    frame(event: Event) {
+      const item = dialect.encodeStreamItem(event, lose);
+      return encodeFrame(method.response, resumes ? withCursor(item, event) : item);
+    },
+    failure: (error) => trailersOf(error, version, settings),
+  });
+  await body.begin();
+  const headers = { ...HEADERS, ...answerHeaders(answering, version) };
+  return { status: 200, headers, body, trailers: () => body.trailers };
+}
+
+async function* once(reply: Promise<Event>): AsyncGenerator<Event, void, void> {
+  yield await reply;
+}
+
+function failed(error: AgentError, version: Version, settings: A2aSettings): Response {
+  const headers = { ...HEADERS, ...errorHeaders(error), ...trailersOf(error, version, settings) };
+  return { status: 200, headers, body: undefined };
+}
+
+function trailersOf(
+  error: AgentError,
+  version: Version,
+  { errorProfile }: A2aSettings,
+  otherwise?: GrpcStatus,
+): { readonly [name: string]: string } {
+  const { status, message, details } = grpcErrorOf(error, version, errorProfile);
+  return writeStatus(otherwise ?? status, message, details);
+}
+
+/** The gRPC protocol has its own status for this, whatever the table of A2A would say. */
+function refuseCompressed(version: Version, settings: A2aSettings): Response {
+  const error = new AgentError("unsupported_content", "compressed messages are not read here: send them as they are");
+  const status = trailersOf(error, version, settings, "UNIMPLEMENTED");
+  return { status: 200, headers: { ...HEADERS, "grpc-accept-encoding": "identity", ...status }, body: undefined };
+}
+
+/** The protocol's own answer to a body of another kind. */
+function notProtobuf(): Response {
+  return { status: 415, headers: { "accept-post": "application/grpc" }, body: undefined };
+}

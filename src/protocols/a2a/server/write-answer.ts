@@ -1,0 +1,24 @@
+import type { Event, Json, Maybe } from "../../../envelope/index.js";
+import type { Host } from "../../protocol.js";
+import { withSignatures } from "../card/signed-card.js";
+import type { Dialect } from "../dialect.js";
+import { interfacesOf } from "./addresses.js";
+import type { Answering } from "./answering.js";
+import { extensionHeaders } from "./extensions.js";
+
+/** The answer of a one-event operation, for every binding. A card gets our addresses and signatures, as the public one has. */
+export function writeAnswer(host: Host, dialect: Dialect, answering: Answering, event: Event): Json {
+  const { operation, lose, agent, request } = answering;
+  if (event.kind !== "card") return dialect.encodeResult(operation, event, lose);
+  const interfaces = interfacesOf(host, agent, host.publicUrl(request));
+  return withSignatures(host, dialect.encodeCard({ ...event.card, interfaces }));
+}
+
+/** What an answer says beside its body: active extensions, and that what one caller may see is kept for no other. */
+export function answerHeaders(
+  { operation, parameters }: Answering,
+  version: Dialect["version"],
+): Maybe<{ readonly [name: string]: string }> {
+  const extensions = extensionHeaders(parameters, version);
+  return operation.kind === "card" ? { ...extensions, "cache-control": "private, no-store" } : extensions;
+}

@@ -1,0 +1,82 @@
+import { AgentError, type Maybe, ownerOf, type Principal } from "../envelope/index.js";
+import type { Request } from "../transport/exchange.js";
+import type { Admission } from "./admission.js";
+import { redactParameter } from "./redact.js";
+import { type SecretKind, secretHolders } from "./secret-holders.js";
+
+/** Where callers put their key, and under which name. */
+export interface ApiKeyPlace {
+  readonly location: "header" | "query" | "cookie";
+  readonly name: string;
+}
+
+/** Header and cookie names (RFC 9110 §5.6.2); in a query the same letters need no escape but a few, and those are decoded. */
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/;
+const KEYS: SecretKind = {
+  word: "key",
+  allowed: /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/, // RFC 6265 §4.1.1: what a cookie can carry, a header can too
+  principal: (name) => ({ id: name, scheme: "key", scopes: [], owner: ownerOf("key", name) }),
+};
+
+/** Static API keys by the name of their holder. Two keys at once are no key: nobody knows which one was meant. */
+export function apiKeys(keys: ReadonlyMap<string, string>, place: ApiKeyPlace): Admission {
+  const { location, name } = place;
+  if (!NAME.test(name)) throw new AgentError("invalid_message", `${JSON.stringify(name.slice(0, 100))} cannot name an API key`);
+  const holderOf = secretHolders(keys, KEYS);
+  const read = READERS[location](name);
+  if (location === "query") redactParameter(name);
+  const accepts = `an API key in the ${location} ${WHAT[location]} ${name}`;
+
+  function admit(request: Request): Principal {
+    const key = read(request);
+    if (key === undefined) throw new AgentError("unauthenticated", `this agent needs ${accepts}`);
+    const holder = key === AMBIGUOUS ? undefined : holderOf(key);
+    if (holder === undefined) throw new AgentError("unauthenticated", "the API key is not known here");
+    return holder;
+  }
+  return Object.assign(admit, {
+    open: false,
+    security: {
+      schemes: { apiKey: { apiKeySecurityScheme: { location, name } } },
+      anyOf: [{ apiKey: [] }],
+    },
+    claims: (request: Request) => read(request) !== undefined,
+    accepts,
+  });
+}
+
+const WHAT = { header: "field", query: "parameter", cookie: "named" } as const;
+/** No key has a space, so this is nobody's. */
+const AMBIGUOUS = " ";
+
+const READERS = {
+  header(name) {
+    const field = name.toLowerCase();
+    return ({ headers }) => headers[field];
+  },
+  query: (name) => (request) => onlyValue(request.query, "&", name, decodeParameter),
+  cookie:
+    (name) =>
+    ({ headers }) =>
+      onlyValue(headers["cookie"] ?? "", ";", name, (text) => text.trim()),
+} satisfies Record<ApiKeyPlace["location"], (name: string) => (request: Request) => Maybe<string>>;
+
+function onlyValue(text: string, separator: string, name: string, decode: (text: string) => string): Maybe<string> {
+  let found: Maybe<string>;
+  if (text === "") return found;
+  for (const pair of text.split(separator)) {
+    const equals = pair.indexOf("=");
+    if (equals === -1 || decode(pair.slice(0, equals)) !== name) continue;
+    if (found !== undefined) return AMBIGUOUS;
+    found = decode(pair.slice(equals + 1));
+  }
+  return found;
+}
+
+function decodeParameter(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return AMBIGUOUS;
+  }
+}

@@ -1,0 +1,274 @@
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, renameSync, statSync, writeSync } from "node:fs";
+import { AgentError, type Maybe } from "../envelope/index.js";
+import type { AuditSink } from "./audit.js";
+import { type AuditEntry, CHAIN_START, digestOfLine, formatEntry } from "./audit-entry.js";
+
+/** What bounds the log and what may be lost of it. */
+export interface AuditFileLimits {
+  /** The log of a process that is killed lacks at most the successes of this time. */
+  readonly flushMs: number;
+  /** A file that would grow beyond this is put aside as `.1`, that one as `.2`, and so on. */
+  readonly fileBytes: number;
+  /** Files that were put aside and are kept. */
+  readonly keptFiles: number;
+  /** Entries that wait to be written; what comes beyond is counted, and the count is written. */
+  readonly bufferedEntries: number;
+  /** Entries that are written at once; in a flood the rest waits for the next flush like successes do. */
+  readonly atOncePerSecond: number;
+}
+export const DEFAULT_AUDIT_LIMITS: AuditFileLimits = Object.freeze({
+  flushMs: 1_000,
+  fileBytes: 16 * 1024 * 1024,
+  keptFiles: 9,
+  bufferedEntries: 1_000,
+  atOncePerSecond: 500,
+});
+
+export interface AuditFileOptions {
+  readonly limits?: Partial<AuditFileLimits>;
+  /** Told once when the log cannot be written, and once more after it could be again and then could not. */
+  onProblem?(error: AgentError): void;
+  now?(): number;
+}
+
+/** A log in a file: one JSON object per line, each with the digest of the line before. */
+export interface AuditFile extends AuditSink {
+  readonly path: string;
+  /** Entries that were lost since the start because they could not be written in time. */
+  readonly dropped: number;
+}
+
+/** Enough to find the last whole line: no line is longer than a few thousand characters. */
+const TAIL_BYTES = 64 * 1024;
+const NEW_LINE = 0x0a;
+
+/** Opens the log for appending, readable by its owner alone. Throws if that cannot be done now; later it never throws. */
+export function openAuditFile(path: string, options: AuditFileOptions = {}): AuditFile {
+  return new AppendedFile(path, options);
+}
+
+class AppendedFile implements AuditFile {
+  readonly path: string;
+  readonly #options: AuditFileOptions;
+  readonly #limits: AuditFileLimits;
+  readonly #now: () => number;
+  #file: Maybe<Opened>;
+  #previous: string;
+  #waiting: AuditEntry[] = [];
+  #timer: Maybe<ReturnType<typeof setTimeout>>;
+  #broken = false;
+  #closed = false;
+  #unsaidDrops = 0;
+  #second = 0;
+  #inSecond = 0;
+  dropped = 0;
+
+  constructor(path: string, options: AuditFileOptions) {
+    this.path = path;
+    this.#options = options;
+    this.#limits = { ...DEFAULT_AUDIT_LIMITS, ...options.limits };
+    this.#now = options.now ?? Date.now;
+    try {
+      this.#file = openForAppend(path);
+      this.#previous = lastDigest(path) ?? lastDigest(`${path}.1`) ?? CHAIN_START;
+    } catch (cause) {
+      throw new AgentError("unavailable", `the audit log ${path} cannot be opened (${codeOf(cause)})`, { cause });
+    }
+    this.record({ at: this.#at(), event: "log.opened", who: "koine", what: "audit log" });
+  }
+
+  record(entry: AuditEntry): void {
+    if (this.#closed || this.#waiting.length >= this.#limits.bufferedEntries) {
+      this.dropped++;
+      this.#unsaidDrops++;
+      return;
+    }
+    this.#waiting.push(entry);
+    // A disk that failed is asked again by the timer, not by every caller.
+    if (entry.event !== "authenticated" && !this.#broken && this.#mayWriteAtOnce()) this.#flush();
+    else this.#arm();
+  }
+
+  close(): Promise<void> {
+    if (!this.#closed) {
+      this.#flush();
+      this.#closed = true;
+      clearTimeout(this.#timer);
+      if (this.#file !== undefined) closeQuietly(this.#file.descriptor);
+      this.#file = undefined;
+    }
+    return Promise.resolve();
+  }
+
+  #mayWriteAtOnce(): boolean {
+    const second = Math.floor(this.#now() / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#inSecond = 0;
+    }
+    return ++this.#inSecond <= this.#limits.atOncePerSecond;
+  }
+
+  #arm(): void {
+    if (this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#flush();
+      if (this.#waiting.length > 0) this.#arm();
+    }, this.#limits.flushMs);
+    this.#timer.unref();
+  }
+
+  /** Everything that waits, in one write, and the number of what was lost before it. */
+  #flush(): void {
+    const lost = this.#unsaidDrops;
+    const entries = lost === 0 ? this.#waiting : [...this.#waiting, this.#dropEntry(lost)];
+    if (entries.length === 0) return;
+    try {
+      this.#append(entries);
+      this.#waiting = [];
+      this.#unsaidDrops -= lost;
+      this.#broken = false;
+    } catch (cause) {
+      if (!this.#broken) this.#report(cause);
+      this.#broken = true;
+    }
+  }
+
+  #append(entries: readonly AuditEntry[]): void {
+    const file = this.#current();
+    const lines: string[] = [];
+    let previous = this.#previous;
+    for (const entry of entries) {
+      const line = formatEntry(entry, previous);
+      previous = digestOfLine(line);
+      lines.push(line);
+    }
+    const bytes = Buffer.from(`${file.torn ? "\n" : ""}${lines.join("\n")}\n`);
+    writeWhole(file.bytes > 0 && file.bytes + bytes.length > this.#limits.fileBytes ? this.#rotate() : file, bytes);
+    this.#previous = previous;
+  }
+
+  /** The file under our name. Somebody may have moved or removed it; then a new one is begun, and the chain goes on. */
+  #current(): Opened {
+    const known = this.#file;
+    const there = statSync(this.path, { throwIfNoEntry: false });
+    if (known !== undefined && there !== undefined && there.ino === known.inode) return known;
+    if (known !== undefined) closeQuietly(known.descriptor);
+    this.#file = undefined;
+    this.#file = openForAppend(this.path);
+    return this.#file;
+  }
+
+  #rotate(): Opened {
+    if (this.#file !== undefined) closeQuietly(this.#file.descriptor);
+    this.#file = undefined;
+    for (let index = this.#limits.keptFiles; index > 1; index--)
+      renameIfThere(`${this.path}.${index - 1}`, `${this.path}.${index}`);
+    renameSync(this.path, `${this.path}.1`);
+    this.#file = openForAppend(this.path);
+    return this.#file;
+  }
+
+  #dropEntry(calls: number): AuditEntry {
+    return {
+      at: this.#at(),
+      event: "log.dropped",
+      who: "koine",
+      what: "audit log",
+      reason: "could not be written in time",
+      calls,
+    };
+  }
+
+  #at(): string {
+    return new Date(this.#now()).toISOString();
+  }
+
+  #report(cause: unknown): void {
+    const message = `the audit log ${this.path} cannot be written (${codeOf(cause)}); entries wait, then are counted`;
+    this.#options.onProblem?.(new AgentError("unavailable", message, { cause }));
+    this.#arm();
+  }
+}
+
+interface Opened {
+  readonly descriptor: number;
+  readonly inode: number;
+  bytes: number;
+  /** The last line has no end: a writer was killed, or the disk was full, in the middle of it. */
+  torn: boolean;
+}
+
+function openForAppend(path: string): Opened {
+  const torn = endsTorn(path);
+  const descriptor = openSync(path, "a", 0o600);
+  const { ino, size } = fstatSync(descriptor);
+  return { descriptor, inode: ino, bytes: size, torn };
+}
+
+/** All of it or none: what a full disk took of it is cut off again, or at least kept apart from the next line. */
+function writeWhole(file: Opened, bytes: Uint8Array): void {
+  let written = 0;
+  try {
+    while (written < bytes.length) written += writeSync(file.descriptor, bytes, written);
+    file.bytes += written;
+    file.torn = false;
+  } catch (thrown) {
+    if (written > 0) {
+      try {
+        ftruncateSync(file.descriptor, file.bytes);
+      } catch {
+        file.torn = true;
+        file.bytes += written;
+      }
+    }
+    throw thrown;
+  }
+}
+
+function readTail(path: string): Maybe<Buffer> {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+  const descriptor = openSync(path, "r");
+  try {
+    const { size } = fstatSync(descriptor);
+    const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
+    readSync(descriptor, tail, 0, tail.length, size - tail.length);
+    return tail;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function endsTorn(path: string): boolean {
+  const tail = readTail(path);
+  return tail !== undefined && tail.length > 0 && tail.at(-1) !== NEW_LINE;
+}
+
+/** What the next line has to name: the last whole line of ours. */
+function lastDigest(path: string): Maybe<string> {
+  const tail = readTail(path);
+  if (tail === undefined) return undefined;
+  const lines = tail
+    .subarray(0, tail.lastIndexOf(NEW_LINE) + 1)
+    .toString("utf8")
+    .split("\n");
+  const last = lines.filter((line) => line.startsWith('{"prev":') && line.endsWith("}")).at(-1);
+  return last === undefined ? undefined : digestOfLine(last);
+}
+
+function renameIfThere(from: string, to: string): void {
+  if (statSync(from, { throwIfNoEntry: false }) !== undefined) renameSync(from, to);
+}
+
+function closeQuietly(descriptor: number): void {
+  try {
+    closeSync(descriptor);
+  } catch {
+    // The disk is gone; there is nothing left to close.
+  }
+}
+
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "unknown reason";
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import { AgentError, ANONYMOUS } from "../envelope/index.js";
+import { makeRequest } from "../transport/request.js";
+import { bearerTokens, describeSecurity } from "./admission.js";
+import { AUTHENTICATED_AGAIN_MS, auditKeys, auditTrail, withAudit } from "./audit.js";
+import { type AuditEntry, formatEntry, parseEntry } from "./audit-entry.js";
+import { assertMayBind } from "./bind-rule.js";
+
+const TOKEN = "token-of-ann-0123456789";
+const TRACE = "0af7651916cd43dd8448eb211c80319c";
+const asking = (token: string, url = "http://x/a2a?api_key=s3cret") =>
+  makeRequest({
+    method: "POST",
+    url,
+    headers: { authorization: `Bearer ${token}`, traceparent: `00-${TRACE}-b7ad6b7169203331-01` },
+    body: "s3cret body",
+  });
+
+function recording() {
+  const entries: AuditEntry[] = [];
+  let nowMs = Date.parse("2026-01-31T12:00:00Z");
+  const sink = { record: (entry: AuditEntry) => void entries.push(entry), close: () => Promise.resolve() };
+  function later(ms: number): void {
+    nowMs += ms;
+  }
+  return { entries, sink, ids: { now: () => nowMs }, later };
+}
+
+describe("withAudit()", () => {
+  test("records a caller when it is first seen, and again after the interval with the calls in between", () => {
+    const { sink, ids, entries, later } = recording();
+    const admit = withAudit(bearerTokens(new Map([["ann", TOKEN]])), sink, ids);
+    for (let index = 0; index < 5; index++) admit(asking(TOKEN));
+    expect(entries).toEqual([
+      {
+        at: "2026-01-31T12:00:00.000Z",
+        event: "authenticated",
+        who: "ann",
+        scheme: "bearer",
+        what: "POST /a2a",
+        traceId: TRACE,
+        remote: "memory",
+        calls: undefined,
+      },
+    ]);
+    later(AUTHENTICATED_AGAIN_MS);
+    admit(asking(TOKEN));
+    expect(entries.slice(1)).toMatchObject([{ event: "authenticated", who: "ann", calls: 5 }]);
+  });
+
+  test("records every refusal, also one that comes later, and lets the error through as it is", async () => {
+    const { sink, ids, entries } = recording();
+    const refused = new AgentError("unavailable", "the issuer is away");
+    const admit = withAudit(bearerTokens(new Map([["ann", TOKEN]])), sink, ids);
+    const later = withAudit(() => Promise.reject(refused), sink, ids);
+    expect(() => admit(asking("wrong-token-wrong-token"))).toThrow("not known here");
+    await expect(later(asking(TOKEN))).rejects.toBe(refused);
+    expect(entries).toMatchObject([
+      {
+        event: "refused",
+        who: "unknown",
+        what: "POST /a2a",
+        code: "unauthenticated",
+        reason: "the bearer token is not known here",
+      },
+      { event: "refused", who: "unknown", code: "unavailable", reason: "the issuer is away", traceId: TRACE },
+    ]);
+    expect(JSON.stringify(entries)).not.toMatch(/s3cret|token-of|wrong-token/);
+  });
+
+  test("is the same admission to everybody else", () => {
+    const { sink, ids } = recording();
+    const plain = bearerTokens(new Map([["ann", TOKEN]]));
+    const audited = withAudit(plain, sink, ids);
+    expect(audited(asking(TOKEN))).toEqual(plain(asking(TOKEN)));
+    expect(describeSecurity(audited)).toEqual(describeSecurity(plain));
+    expect([audited.open, audited.challenge, audited.claims?.(asking(TOKEN))]).toEqual([false, plain.challenge, true]);
+    expect("open" in withAudit(() => ANONYMOUS, sink, ids)).toBe(false);
+  });
+});
+
+describe("auditTrail()", () => {
+  test("records a refusal behind the admission once, with the caller's name", async () => {
+    const { sink, ids, entries } = recording();
+    const trail = auditTrail(sink, ids);
+    const admit = trail.admission(bearerTokens(new Map([["ann", TOKEN]])));
+    const statuses = [200, 401, 403, 404];
+    for (const status of statuses) {
+      const exchange = trail.exchange(async (request) => {
+        await admit(request);
+        return { status, headers: {}, body: "" };
+      });
+      await exchange(asking(TOKEN));
+    }
+    const guarded = trail.exchange((request) => {
+      try {
+        void admit(request);
+      } catch {
+        return { status: 401, headers: {}, body: "" };
+      }
+      return { status: 200, headers: {}, body: "" };
+    });
+    await guarded(asking("wrong-token-wrong-token"));
+    expect(entries.map(({ event, who, code }) => [event, who, code])).toEqual([
+      ["authenticated", "ann", undefined],
+      ["refused", "ann", "unauthenticated"],
+      ["refused", "ann", "forbidden"],
+      ["refused", "unknown", "unauthenticated"],
+    ]);
+  });
+});
+
+test("a refusal to listen and what happens to keys are recorded too", () => {
+  const { sink, ids, entries } = recording();
+  expect(() => assertMayBind({ host: "0.0.0.0", admission: undefined, audit: sink })).toThrow("without authentication");
+  auditKeys(sink, "https://issuer.example", ids)({ event: "key.rotated", reason: "2 keys" });
+  expect(entries).toMatchObject([
+    { event: "refused", who: "operator", what: "listen on 0.0.0.0", code: "forbidden" },
+    { event: "key.rotated", who: "https://issuer.example", reason: "2 keys" },
+  ]);
+});
+
+describe("formatEntry()", () => {
+  const entry: AuditEntry = { at: "2026-01-31T12:00:00.000Z", event: "refused", who: "unknown", what: "GET /" };
+
+  test("keeps what a caller writes on one line, bounded, and free of what a terminal obeys", () => {
+    const hostile = 'x\r\n{"prev":"","event":"authenticated"}\u001b[2J\u009b2J\u2028\u202e\u007f\u0000"';
+    const line = formatEntry({ ...entry, reason: hostile, what: `GET /${"y".repeat(100_000)}` }, "0".repeat(64));
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
+    expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u202e]/);
+    expect(line.length).toBeLessThan(4_000);
+    expect(parseEntry(line)).toMatchObject({ event: "refused", reason: hostile });
+  });
+
+  test("is read back, and what is not whole is not", () => {
+    const line = formatEntry(entry, "0".repeat(64));
+    expect(parseEntry(line)).toEqual({ prev: "0".repeat(64), ...entry });
+    for (const torn of [line.slice(0, -1), "", "[]", "{}", '{"prev":1}']) expect(parseEntry(torn)).toBeUndefined();
+  });
+});

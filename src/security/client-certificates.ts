@@ -1,0 +1,131 @@
+import { hash, X509Certificate } from "node:crypto";
+import { AgentError, type Maybe, ownerOf, type Principal } from "../envelope/index.js";
+import type { Request } from "../transport/exchange.js";
+import type { Admission } from "./admission.js";
+import { RecentMap } from "./recent-map.js";
+
+/** Which of the certificates that the client authority vouches for may come in. Every list that is given adds some. */
+export interface CertificateOptions {
+  readonly allow?: {
+    /** SHA-256 of the certificate, in hex, with or without colons. */
+    readonly fingerprints?: readonly string[];
+    /** Common names of the subject. */
+    readonly subjects?: readonly string[];
+    /** Alternative names as the certificate has them: a URI, or a DNS name. */
+    readonly alternativeNames?: readonly string[];
+  };
+  /** Milliseconds since the epoch. Default: the system's. */
+  now?(): number;
+}
+
+/** Certificates that were read and judged; reading one costs more than the rest of the admission. */
+const MAX_CERTIFICATES = 10_000;
+/** An id is part of every owner string. */
+const MAX_ID_CHARS = 512;
+
+interface Judged {
+  readonly principal: Maybe<Principal>;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/**
+ * Callers by their TLS client certificate. The connection has one only if it was verified against the client authority.
+ * A connection may outlive its certificate, so the time is looked at again for each request.
+ */
+export function clientCertificates(options: CertificateOptions = {}): Admission {
+  const { now = Date.now } = options;
+  const judged = new RecentMap<Judged>(MAX_CERTIFICATES);
+  const isAllowed = allowRule(options.allow);
+
+  function judge(der: Uint8Array): Judged {
+    const digest = hash("sha256", der, "hex");
+    const before = judged.get(digest);
+    if (before !== undefined) return before;
+    const facts = readCertificate(der, digest);
+    const fresh = { ...facts, principal: isAllowed(facts) ? principalOf(facts) : undefined };
+    judged.set(digest, fresh);
+    return fresh;
+  }
+
+  function admit({ connection }: Request): Principal {
+    if (connection.clientCertificate === undefined)
+      throw new AgentError("unauthenticated", "this agent needs a TLS client certificate of an authority it trusts");
+    const { principal, fromMs, untilMs } = judge(connection.clientCertificate);
+    const at = now();
+    if (at > untilMs) throw new AgentError("unauthenticated", "the client certificate has expired");
+    if (at < fromMs) throw new AgentError("unauthenticated", "the client certificate is not valid yet");
+    if (principal === undefined) throw new AgentError("forbidden", "the holder of this client certificate is not allowed here");
+    return principal;
+  }
+  return Object.assign(admit, {
+    open: false,
+    security: { schemes: { mtls: { mtlsSecurityScheme: {} } }, anyOf: [{ mtls: [] }] },
+    claims: ({ connection }: Request) => connection.clientCertificate !== undefined,
+    accepts: "a TLS client certificate",
+  });
+}
+
+interface CertificateFacts {
+  readonly fingerprint: string;
+  readonly uris: readonly string[];
+  readonly dnsNames: readonly string[];
+  readonly commonName: Maybe<string>;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+function readCertificate(der: Uint8Array, fingerprint: string): CertificateFacts {
+  try {
+    const certificate = new X509Certificate(der);
+    const names = readAlternativeNames(certificate.subjectAltName ?? "");
+    const { CN } = certificate.toLegacyObject().subject;
+    return {
+      fingerprint,
+      uris: names.filter(({ kind }) => kind === "URI").map(({ value }) => value),
+      dnsNames: names.filter(({ kind }) => kind === "DNS").map(({ value }) => value),
+      commonName: typeof CN === "string" && CN !== "" ? CN : undefined, // a list if there are several: then none counts
+      fromMs: Date.parse(certificate.validFrom),
+      untilMs: Date.parse(certificate.validTo),
+    };
+  } catch (cause) {
+    throw new AgentError("unauthenticated", "the client certificate cannot be read", { cause });
+  }
+}
+
+/**
+ * The most specific name there is: a URI such as a SPIFFE id, a DNS name, or the common name. The last one keeps its `CN=`,
+ * because authorities check it less, and it could otherwise be written like one of the others.
+ */
+function principalOf({ uris, dnsNames, commonName }: CertificateFacts): Maybe<Principal> {
+  const id = uris[0] ?? dnsNames[0] ?? (commonName === undefined ? undefined : `CN=${commonName}`);
+  if (id === undefined || id.length > MAX_ID_CHARS) return undefined;
+  return Object.freeze({ id, scheme: "mtls", scopes: [], owner: ownerOf("mtls", id) });
+}
+
+function allowRule(allow: CertificateOptions["allow"]): (facts: CertificateFacts) => boolean {
+  if (allow === undefined) return () => true;
+  const fingerprints = new Set((allow.fingerprints ?? []).map((each) => each.replaceAll(":", "").toLowerCase()));
+  const subjects = new Set(allow.subjects ?? []);
+  const names = new Set(allow.alternativeNames ?? []);
+  return ({ fingerprint, uris, dnsNames, commonName }) =>
+    fingerprints.has(fingerprint) ||
+    (commonName !== undefined && subjects.has(commonName)) ||
+    [...uris, ...dnsNames].some((each) => names.has(each));
+}
+
+interface AlternativeName {
+  readonly kind: string;
+  readonly value: string;
+}
+
+/** Node joins the names with commas, and writes one that has a comma or a quote in it as a JSON string, so that none can pass for two. */
+export function readAlternativeNames(text: string): readonly AlternativeName[] {
+  const names: AlternativeName[] = [];
+  const pattern = /([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,"]*)(?:, |$)/gy;
+  for (let match = pattern.exec(text); match !== null && match[0] !== ""; match = pattern.exec(text)) {
+    const [, kind = "", raw = ""] = match;
+    names.push({ kind, value: raw.startsWith('"') ? (JSON.parse(raw) as string) : raw }); // a JSON string, by its first letter
+  }
+  return names;
+}

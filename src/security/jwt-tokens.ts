@@ -1,0 +1,200 @@
+import type { JWTPayload, JWTVerifyOptions } from "jose";
+import { AgentError, isObject, type JsonObject, type Maybe, ownerOf, type Principal, type Security } from "../envelope/index.js";
+import type { Link, Request } from "../transport/exchange.js";
+import type { Admission } from "./admission.js";
+import { BEARER_CHALLENGE, bearerRefusal, presentedToken, presentsBearer } from "./bearer-token.js";
+import { blindDigest } from "./blind-digest.js";
+import { DEFAULT_KEY_LIMITS, givenKeys, type KeyLimits, type KeyNote, type KeySource, remoteKeys } from "./jwt-keys.js";
+import { SECRET_ALGORITHMS, SIGNATURE_ALGORITHMS, verifyWithKeys, verifyWithSecret } from "./jwt-verify.js";
+import { RecentMap } from "./recent-map.js";
+
+/** The issuer's public keys by URL or as they are, or, said in words, a secret that is shared with the issuer. */
+export type JwtKeys = { readonly url: string } | { readonly keys: readonly JsonObject[] } | { readonly sharedSecret: string };
+
+/** How a card says where tokens come from. */
+export type JwtDeclaration =
+  | { readonly kind: "bearer" }
+  | { readonly kind: "openIdConnect"; readonly url: string }
+  | { readonly kind: "clientCredentials"; readonly tokenUrl: string; readonly scopes?: { readonly [scope: string]: string } };
+
+export interface JwtLimits extends KeyLimits {
+  /** Verified tokens that are remembered, and for how long at most: verifying one costs more than all the rest. */
+  readonly verifiedTokens: number;
+  readonly verifiedMs: number;
+}
+
+export interface JwtOptions {
+  readonly issuer: string;
+  readonly audience: string | readonly string[];
+  readonly jwks: JwtKeys;
+  /** Default: every signature by a private key; with a shared secret HS256. */
+  readonly algorithms?: readonly string[];
+  /** How far the issuer's clock may be from ours. Default: 30 s. */
+  readonly clockSkewMs?: number;
+  /** Scopes a caller must have, all of them. */
+  readonly requiredScopes?: readonly string[];
+  /** The claim with the caller's tenant; a token without it is then refused. */
+  readonly tenantClaim?: string;
+  readonly subjectClaim?: string;
+  /** Default: `scope`, else `scp`. */
+  readonly scopeClaim?: string;
+  readonly declare?: JwtDeclaration;
+  readonly limits?: Partial<JwtLimits>;
+  /** What carries the question for keys: for an issuer behind a private certificate authority, for example. */
+  readonly link?: Link;
+  /** Told when keys are loaded, rotated, or cannot be had. */
+  onKeys?(note: KeyNote): void;
+  /** Milliseconds since the epoch. Default: the system's. */
+  now?(): number;
+}
+
+export const DEFAULT_JWT_LIMITS: JwtLimits = Object.freeze({
+  ...DEFAULT_KEY_LIMITS,
+  verifiedTokens: 10_000,
+  verifiedMs: 60_000,
+});
+const CLOCK_SKEW_MS = 30_000;
+const MAX_JWT_CHARS = 8_192;
+const MAX_ID_CHARS = 512;
+const MIN_SECRET_CHARS = 32;
+
+interface Verified {
+  readonly principal: Principal;
+  readonly untilMs: number;
+}
+
+/**
+ * Bearer tokens that an issuer signed (RFC 7519). A caller is the issuer and the subject together: two issuers may each
+ * have an `ann`, and a static token may be called so too.
+ */
+export function jwtTokens(options: JwtOptions): Admission {
+  const limits: JwtLimits = { ...DEFAULT_JWT_LIMITS, ...options.limits };
+  const { now = Date.now, issuer, requiredScopes = [] } = options;
+  const verify = verifierOf(options, limits, now);
+  const digestOf = blindDigest();
+  const verified = new RecentMap<Verified>(limits.verifiedTokens);
+
+  async function admitNew(token: string, digest: string): Promise<Principal> {
+    const claims = await verify(token);
+    const principal = principalOf(claims, options);
+    const missing = requiredScopes.filter((scope) => !principal.scopes.includes(scope));
+    if (missing.length > 0)
+      throw bearerRefusal("insufficient_scope", `the token lacks the scope ${missing.join(" ")}`, requiredScopes);
+    verified.set(digest, { principal, untilMs: Math.min((claims.exp ?? 0) * 1000, now() + limits.verifiedMs) });
+    return principal;
+  }
+
+  function admit(request: Request): Principal | Promise<Principal> {
+    const token = presentedToken(request, MAX_JWT_CHARS);
+    if (token === undefined) throw bearerRefusal(undefined, "this agent needs a signed token (JWT) in the Authorization header");
+    const digest = digestOf(token);
+    const before = verified.get(digest);
+    return before !== undefined && now() < before.untilMs ? before.principal : admitNew(token, digest);
+  }
+
+  return Object.assign(admit, {
+    open: false,
+    security: declared(options.declare ?? { kind: "bearer" }, requiredScopes),
+    claims: (request: Request) => presentsBearer(request) && couldBeFrom(issuer, presentedToken(request, MAX_JWT_CHARS)),
+    accepts: `a token by ${issuer}`,
+    challenge: BEARER_CHALLENGE,
+  });
+}
+
+function verifierOf(options: JwtOptions, limits: JwtLimits, now: () => number): (token: string) => Promise<JWTPayload> {
+  const { jwks, issuer, audience, subjectClaim = "sub", tenantClaim, clockSkewMs = CLOCK_SKEW_MS } = options;
+  const algorithms = algorithmsOf(options);
+  const required = ["exp", subjectClaim, ...(tenantClaim === undefined ? [] : [tenantClaim])];
+  const checks = (): JWTVerifyOptions => ({
+    issuer,
+    audience: typeof audience === "string" ? audience : [...audience],
+    algorithms,
+    clockTolerance: clockSkewMs / 1000,
+    requiredClaims: required,
+    currentDate: new Date(now()),
+  });
+  return "sharedSecret" in jwks
+    ? verifyWithSecret(jwks.sharedSecret, checks)
+    : verifyWithKeys(sourceOf(jwks, options, limits, now), checks);
+}
+
+function sourceOf(
+  jwks: Exclude<JwtKeys, { readonly sharedSecret: string }>,
+  { link, onKeys }: JwtOptions,
+  limits: JwtLimits,
+  now: () => number,
+): KeySource {
+  if ("keys" in jwks) return givenKeys(jwks.keys);
+  if (!URL.canParse(jwks.url) || !/^https?:$/.test(new URL(jwks.url).protocol))
+    throw new AgentError("invalid_message", "the address of the issuer's keys is not an http or https URL", {
+      field: "jwks.url",
+    });
+  return remoteKeys({ url: jwks.url, limits, now, link, onKeys: (note) => onKeys?.(note) });
+}
+
+function algorithmsOf({ jwks, algorithms }: JwtOptions): string[] {
+  const shared = "sharedSecret" in jwks;
+  if (shared && jwks.sharedSecret.length < MIN_SECRET_CHARS)
+    throw new AgentError("invalid_message", `a shared secret has at least ${MIN_SECRET_CHARS} characters`);
+  const possible: readonly string[] = shared ? SECRET_ALGORITHMS : SIGNATURE_ALGORITHMS;
+  const wanted = algorithms ?? (shared ? ["HS256"] : SIGNATURE_ALGORITHMS);
+  const wrong = wanted.find((each) => !possible.includes(each));
+  if (wrong !== undefined || wanted.length === 0)
+    throw new AgentError("invalid_message", `${wrong ?? "no algorithm"} cannot be used here; ${possible.join(", ")} can`, {
+      field: "algorithms",
+    });
+  return [...wanted];
+}
+
+function principalOf(claims: JWTPayload, { issuer, subjectClaim = "sub", tenantClaim, scopeClaim }: JwtOptions): Principal {
+  const subject = textClaim(claims, subjectClaim);
+  const tenant = tenantClaim === undefined ? undefined : textClaim(claims, tenantClaim);
+  const id = `${issuer}#${subject}`;
+  const scopes = scopesIn(scopeClaim === undefined ? (claims["scope"] ?? claims["scp"]) : claims[scopeClaim]);
+  return Object.freeze({ id, scheme: "bearer", tenant, scopes, owner: ownerOf("bearer", id, tenant) });
+}
+
+function textClaim(claims: JWTPayload, name: string): string {
+  const value = claims[name];
+  if (typeof value !== "string" || value === "" || value.length > MAX_ID_CHARS)
+    throw bearerRefusal("invalid_token", `the ${name} claim of the token cannot be used as a name`);
+  return value;
+}
+
+/** Words with spaces between (RFC 8693 §4.2), or a list. */
+function scopesIn(claim: unknown): readonly string[] {
+  if (typeof claim === "string") return claim.split(" ").filter((each) => each !== "");
+  return Array.isArray(claim) ? claim.filter((each): each is string => typeof each === "string") : [];
+}
+
+/** Whom the token says it comes from, before anything is proved: only to know who shall judge it. */
+function couldBeFrom(issuer: string, token: Maybe<string>): boolean {
+  const [, payload, signature] = token?.split(".", 3) ?? [];
+  if (payload === undefined || signature === undefined) return false;
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
+    return isObject(claims) && claims["iss"] === issuer;
+  } catch {
+    return false;
+  }
+}
+
+function declared(declaration: JwtDeclaration, scopes: readonly string[]): Security {
+  switch (declaration.kind) {
+    case "bearer":
+      return {
+        schemes: { jwt: { httpAuthSecurityScheme: { scheme: "Bearer", bearerFormat: "JWT" } } },
+        anyOf: [{ jwt: [] }],
+      };
+    case "openIdConnect":
+      return {
+        schemes: { openIdConnect: { openIdConnectSecurityScheme: { openIdConnectUrl: declaration.url } } },
+        anyOf: [{ openIdConnect: scopes }],
+      };
+    case "clientCredentials": {
+      const named = declaration.scopes ?? Object.fromEntries(scopes.map((scope) => [scope, ""]));
+      const flows = { clientCredentials: { tokenUrl: declaration.tokenUrl, scopes: named } };
+      return { schemes: { oauth2: { oauth2SecurityScheme: { flows } } }, anyOf: [{ oauth2: scopes }] };
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import {
+  constants,
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type JsonWebKey,
+  type KeyObject,
+  type SigningOptions,
+  sign,
+  verify,
+} from "node:crypto";
+import { AgentError, isObject, type JsonObject, type Maybe } from "../envelope/index.js";
+import { canonicalJson } from "./json-canonical.js";
+
+/** The signature algorithms of RFC 7518 and RFC 8037 that are used here. */
+export const SIGNING_ALGORITHMS = ["EdDSA", "ES256", "ES384", "PS256", "RS256"] as const;
+export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
+
+/** An RSA key below this is not safe any more (RFC 7518 §3.3). */
+export const MIN_RSA_BITS = 2_048;
+
+/** The members that make a public key what it is (RFC 7638 §3.2, RFC 8037 §2), by its type. */
+const THUMBPRINT_MEMBERS: { readonly [kty: string]: readonly string[] } = {
+  EC: ["crv", "kty", "x", "y"],
+  OKP: ["crv", "kty", "x"],
+  RSA: ["e", "kty", "n"],
+};
+
+/** A key as text or object: PEM (PKCS#8 or SPKI) or JWK. */
+export type KeyText = string | JsonObject;
+
+/** A private key out of PEM or JWK. Errors never show any of it. */
+export function readPrivateKey(key: KeyText): KeyObject {
+  const jwk = jwkOf(key);
+  try {
+    return jwk === undefined ? createPrivateKey(String(key)) : createPrivateKey({ key: jwk, format: "jwk" });
+  } catch {
+    // The words of the crypto library may quote what they were given, so they are not even kept as a cause.
+    throw new AgentError("invalid_message", "this is not a private key in PEM (PKCS#8, without passphrase) or JWK form");
+  }
+}
+
+/** A public key out of PEM or JWK; of a private key its public half. */
+export function readPublicKey(key: KeyText): KeyObject {
+  const jwk = jwkOf(key);
+  try {
+    return jwk === undefined ? createPublicKey(String(key)) : createPublicKey({ key: publicMembers(jwk), format: "jwk" });
+  } catch {
+    throw new AgentError("invalid_message", "this is not a public key in PEM (SPKI) or JWK form");
+  }
+}
+
+/** The object of a JWK, whether it came as one or as its text. */
+export function jwkOf(key: KeyText): Maybe<JsonObject & JsonWebKey> {
+  if (typeof key !== "string") return key as JsonObject & JsonWebKey; // its members are checked by who imports it
+  if (!key.trimStart().startsWith("{")) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(key);
+    return isObject(parsed) ? (parsed as JsonObject & JsonWebKey) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function publicMembers(jwk: JsonObject): JsonWebKey {
+  const names = THUMBPRINT_MEMBERS[String(jwk["kty"])] ?? [];
+  return Object.fromEntries(names.map((name) => [name, jwk[name]])) as JsonWebKey; // strings, or the import refuses it
+}
+
+/** What a key can be used with, the preferred one first. A weak key, or one of another kind, is refused. */
+export function algorithmsOf(key: KeyObject): readonly SigningAlgorithm[] {
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
+  if (type === "ed25519") return ["EdDSA"];
+  if (type === "ec" && details?.namedCurve === "prime256v1") return ["ES256"];
+  if (type === "ec" && details?.namedCurve === "secp384r1") return ["ES384"];
+  if (type !== "rsa")
+    throw new AgentError("unsupported", `keys of type ${type ?? "unknown"} are not used here; Ed25519, P-256, P-384 and RSA are`);
+  const bits = details?.modulusLength ?? 0;
+  if (bits < MIN_RSA_BITS)
+    throw new AgentError("invalid_message", `the RSA key has ${bits} bits; at least ${MIN_RSA_BITS} are needed`);
+  return ["PS256", "RS256"];
+}
+
+/** The public half as a JWK, with nothing but what makes it that key. */
+export function publicJwk(key: KeyObject): JsonObject {
+  const half = key.type === "private" ? createPublicKey(key) : key;
+  return publicMembers(half.export({ format: "jwk" }) as JsonObject) as JsonObject;
+}
+
+/** RFC 7638: a name for a key that everybody who has it comes to by himself. */
+export function thumbprint(key: KeyObject): string {
+  return createHash("sha256")
+    .update(canonicalJson(publicJwk(key)))
+    .digest("base64url");
+}
+
+/** A fresh key in every form somebody may want it in. All but the last two are secret. */
+export interface NewKey {
+  readonly privatePem: string;
+  readonly privateJwk: JsonObject;
+  readonly publicJwk: JsonObject;
+  readonly kid: string;
+}
+
+/** `kid`: how readers find the public half. Default: its RFC 7638 thumbprint. */
+export function newCardKey(algorithm: SigningAlgorithm, kid?: string): NewKey {
+  const key = newPrivateKey(algorithm);
+  const named = { kid: kid ?? thumbprint(key), alg: algorithm, use: "sig" };
+  return {
+    privatePem: String(key.export({ format: "pem", type: "pkcs8" })),
+    privateJwk: { ...(key.export({ format: "jwk" }) as JsonObject), ...named },
+    publicJwk: { ...publicJwk(key), ...named },
+    kid: named.kid,
+  };
+}
+
+function newPrivateKey(algorithm: SigningAlgorithm): KeyObject {
+  switch (algorithm) {
+    case "EdDSA":
+      return generateKeyPairSync("ed25519").privateKey;
+    case "ES256":
+      return generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+    case "ES384":
+      return generateKeyPairSync("ec", { namedCurve: "P-384" }).privateKey;
+    default:
+      return generateKeyPairSync("rsa", { modulusLength: 3_072 }).privateKey;
+  }
+}
+
+/** ECDSA in the fixed-length form of JWS (RFC 7518 §3.4), PSS with a salt as long as the digest (§3.5). */
+const PARAMETERS = {
+  EdDSA: { digest: null },
+  ES256: { digest: "sha256", dsaEncoding: "ieee-p1363" },
+  ES384: { digest: "sha384", dsaEncoding: "ieee-p1363" },
+  PS256: { digest: "sha256", padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
+  RS256: { digest: "sha256", padding: constants.RSA_PKCS1_PADDING },
+} as const satisfies Record<SigningAlgorithm, SigningOptions & { readonly digest: string | null }>;
+
+export function signBytes(algorithm: SigningAlgorithm, key: KeyObject, data: Uint8Array): Uint8Array {
+  const { digest, ...how } = PARAMETERS[algorithm];
+  return sign(digest, data, { key, ...how });
+}
+
+export function verifyBytes(algorithm: SigningAlgorithm, key: KeyObject, data: Uint8Array, signature: Uint8Array): boolean {
+  const { digest, ...how } = PARAMETERS[algorithm];
+  return verify(digest, data, { key, ...how }, signature);
+}
