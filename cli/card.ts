@@ -1,9 +1,12 @@
 import type { Command } from "commander";
-import type { Card, Json, RemoteAgent } from "../src/index.js";
-import { addPeerOptions, type PeerOptions, visit } from "./peer.js";
+import { type Card, type CardVerdict, createCardCheck, type Json, type RemoteAgent, sentenceOf } from "../src/index.js";
+import { addCardFiles } from "./card-files.js";
+import { type TrustOptions, trustOf } from "./card-key.js";
+import { collect } from "./option-values.js";
+import { addPeerOptions, type PeerOptions, type Visit, visit } from "./peer.js";
 import { oneLine, printable } from "./printable.js";
 
-interface CardOptions extends PeerOptions {
+interface CardOptions extends PeerOptions, TrustOptions {
   readonly extended?: boolean;
 }
 
@@ -11,26 +14,46 @@ const EXAMPLES = `
 Examples:
   koine card get http://127.0.0.1:8080
   koine card get http://127.0.0.1:8080 -o json | jq .card
-  KOINE_TOKEN=… koine card get https://agent.example --extended`;
+  KOINE_TOKEN=… koine card get https://agent.example --extended
+  koine card get https://agent.example --trust acme.public.json --require-signed`;
 
-/** `koine card get`: what is it, and how do we know. */
+/** `koine card`: what is it, how do we know, and who says so. */
 export function addCard(program: Command): void {
   const card = program.command("card").description("what an agent says about itself");
   const get = card.command("get").description("print an agent's card, and how we know").argument("<url>", "where the agent is");
   addPeerOptions(get)
     .option("--extended", "the card that only authenticated callers see")
+    .option("--trust <file>", "public keys whose signatures count: PEM, JWK or JWKS; may be given several times", collect)
+    .option("--trust-jku <url>", "a key set whose keys count, when a signature names exactly this address", collect)
+    .option("--require-signed", "refuse a card that none of these signed")
     .addHelpText("after", EXAMPLES)
     .action(async (url: string, options: CardOptions) => {
+      const trust = await trustOf(options);
+      const run = async ({ peer, interrupt, output }: Visit): Promise<void> => {
+        const card = options.extended === true ? await interrupt.race(peer.extendedCard()) : peer.card;
+        const shown = { peer, card, signature: await signatureOf(card) };
+        if (output.format === "json") await output.document(cardJson(shown));
+        else await output.text(describeCard(shown));
+      };
       // The evidence is part of the answer here, so nobody has to ask for it.
-      await visit(url, { ...options, verbose: false }, async ({ peer, interrupt, output }) => {
-        const shown = options.extended === true ? await interrupt.race(peer.extendedCard()) : peer.card;
-        if (output.format === "json") await output.document(cardJson(peer, shown));
-        else await output.text(describeCard(peer, shown));
-      });
+      await visit(url, { ...options, verbose: false }, run, trust === undefined ? {} : { trust });
     });
+  addCardFiles(card);
 }
 
-function cardJson(peer: RemoteAgent, card: Card): Json {
+interface Shown {
+  readonly peer: RemoteAgent;
+  readonly card: Card;
+  readonly signature: CardVerdict;
+}
+
+/** What was found out when the card came; who trusts nobody can still see whether it is signed at all. */
+async function signatureOf({ original }: Card): Promise<CardVerdict> {
+  const by = original?.verifiedBy;
+  return by === undefined ? createCardCheck()(original?.bytes) : { result: "verified", by };
+}
+
+function cardJson({ peer, card, signature }: Shown): Json {
   return {
     url: peer.url,
     protocol: peer.protocol,
@@ -38,6 +61,7 @@ function cardJson(peer: RemoteAgent, card: Card): Json {
     binding: peer.binding,
     proved: peer.proved,
     evidence: peer.evidence,
+    signature: signature.result === "verified" ? { result: signature.result, by: signature.by } : { result: signature.result },
     interfaces: card.interfaces.map(({ protocol, version, binding, url }) => ({ protocol, version, binding, url })),
     card: originalOf(card) ?? neutralCard(card),
   };
@@ -57,7 +81,7 @@ function neutralCard({ original: _bytes, ...card }: Card): Json {
   return JSON.parse(JSON.stringify(card)) as Json; // plain data, so its JSON is JSON
 }
 
-function describeCard(peer: RemoteAgent, card: Card): string {
+function describeCard({ peer, card, signature }: Shown): string {
   const lines = [`${line(card.name)} ${line(card.version)}`, printable(card.description), ""];
   if (card.provider !== undefined) lines.push(`provider    ${line(card.provider.organization)} ${line(card.provider.url)}`);
   lines.push(
@@ -78,6 +102,7 @@ function describeCard(peer: RemoteAgent, card: Card): string {
   lines.push(`takes       ${line(card.inputModes.join(", "))}`, `gives       ${line(card.outputModes.join(", "))}`);
   lines.push(`can         ${abilities(card)}`);
   lines.push(...list("security", securityLines(card)));
+  lines.push(...list("signature", [sentenceOf(signature)]));
   lines.push(...list("evidence", peer.evidence));
   return `${lines.join("\n")}\n`;
 }

@@ -32,7 +32,8 @@ export function usageError(message: string, hint?: string): CliError {
 }
 
 const LOOK = "`koine card get <url>` shows what answers there and what it speaks.";
-const SHOW_CREDENTIALS = "Set KOINE_TOKEN, or name another variable with --token-env; --header takes any other credential.";
+const SHOW_CREDENTIALS =
+  "Set KOINE_TOKEN or KOINE_API_KEY, or give --client-id or --cert; `koine card get <url>` says what the agent asks for.";
 
 /** Every code has an exit code; one that people can do something about also has a hint. */
 const FACES = {

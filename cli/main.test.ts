@@ -255,10 +255,10 @@ describe("send", () => {
 
 describe("task and card", () => {
   test("work started without waiting is found by its key, and followed to its end", async () => {
-    const started = await koine(["send", open.url, "hold", "--no-wait", "--key", "hold-1"]);
+    const started = await koine(["send", open.url, "hold", "--no-wait", "--idempotency-key", "hold-1"]);
     const id = started.stdout.trim();
     expect(started).toEqual({ code: 0, stdout: `${id}\n`, stderr: "" });
-    const listed = await koine(["task", "list", open.url, "--key", "hold-1", "-o", "json"]);
+    const listed = await koine(["task", "list", open.url, "--idempotency-key", "hold-1", "-o", "json"]);
     expect(JSON.parse(listed.stdout)).toMatchObject({ kind: "tasks", tasks: [{ id }], total_size: 1, next_page_token: "" });
     const child = start(["task", "subscribe", open.url, id, "-o", "json"]);
     const ended = outcomeOf(child);

@@ -2,13 +2,14 @@ import { type Command, Option } from "commander";
 import { type ConnectOptions, connect, type RemoteAgent } from "../src/index.js";
 import { type CredentialOptions, credentialsOf } from "./credentials.js";
 import { usageError } from "./exit.js";
+import { addIdentityCredentialOptions, type IdentityCredentialOptions, identityCredentials } from "./identity-credentials.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
 import { collect, parseSeconds } from "./option-values.js";
 import { createOutput, FORMATS, type Format, type Output } from "./output.js";
 import { oneLine } from "./printable.js";
 
 /** The options of every command that calls somebody. */
-export interface PeerOptions extends CredentialOptions {
+export interface PeerOptions extends CredentialOptions, IdentityCredentialOptions {
   readonly output: Format;
   readonly protocol?: string;
   /** Milliseconds. */
@@ -23,9 +24,11 @@ export function outputOption(): Option {
 }
 
 export function addCredentialOptions(command: Command): Command {
-  return command
-    .option("--token-env <name>", "the environment variable with the bearer token (default: KOINE_TOKEN, if it is set)")
-    .option("--header <line>", "a header for every request, 'Name: value'; may be given several times", collect);
+  return addIdentityCredentialOptions(
+    command
+      .option("--token-env <name>", "the environment variable with the bearer token (default: KOINE_TOKEN, if it is set)")
+      .option("--header <line>", "a header for every request, 'Name: value'; may be given several times", collect),
+  );
 }
 
 export function addPeerOptions(command: Command): Command {
@@ -45,11 +48,16 @@ export interface Visit {
   readonly output: Output;
 }
 
-/** Connects, runs, and closes, whatever happens. */
-export async function visit<T>(url: string, options: PeerOptions, run: (visit: Visit) => Promise<T>): Promise<T> {
+/** Connects, runs, and closes, whatever happens. `more` is for what only some commands can be told. */
+export async function visit<T>(
+  url: string,
+  options: PeerOptions,
+  run: (visit: Visit) => Promise<T>,
+  more: ConnectOptions = {},
+): Promise<T> {
   const address = checkedAddress(url);
   const output = createOutput(options.output);
-  const connectOptions = connectOptionsOf(options);
+  const connectOptions: ConnectOptions = { ...(await connectOptionsOf(options)), ...more };
   const interrupt = listenForInterrupt();
   let peer: RemoteAgent | undefined;
   try {
@@ -64,11 +72,11 @@ export async function visit<T>(url: string, options: PeerOptions, run: (visit: V
   }
 }
 
-function connectOptionsOf(options: PeerOptions): ConnectOptions {
+async function connectOptionsOf(options: PeerOptions): Promise<ConnectOptions> {
   const { protocol, timeout } = options;
   return {
     as: "koine",
-    credentials: credentialsOf(options),
+    credentials: { ...credentialsOf(options), ...(await identityCredentials(options)) },
     discoverMs: Math.min(timeout ?? DISCOVER_MS, DISCOVER_MS),
     ...(protocol === undefined ? {} : { pin: protocol }),
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),

@@ -1,4 +1,5 @@
 import { Command, type CommanderError, type Option } from "commander";
+import { addAudit } from "./audit.js";
 import { addCard } from "./card.js";
 import { addConform } from "./conform.js";
 import { EXIT, usageError } from "./exit.js";
@@ -46,6 +47,7 @@ export function createProgram(version: string): Command {
   addCard(program);
   addTask(program);
   addConform(program);
+  addAudit(program);
   for (const command of everyCommand(program)) applyManners(command);
   return program;
 }

@@ -12,7 +12,7 @@ interface SendCommandOptions extends PeerOptions, ContentOptions {
   readonly stream?: boolean;
   readonly task?: string;
   readonly session?: string;
-  readonly key?: string;
+  readonly idempotencyKey?: string;
   /** Milliseconds. */
   readonly ttl?: number;
   readonly wait: boolean;
@@ -42,7 +42,7 @@ export function addSend(program: Command): void {
     .option("--stream", "print the answer as it comes; with -o json one event per line")
     .option("--task <id>", "continue this task, for example to answer its question")
     .option("--session <id>", "the conversation this belongs to")
-    .option("--key <key>", "idempotency key: the same key never starts the work twice")
+    .option("--idempotency-key <key>", "the same key never starts the work twice")
     .option("--file <path>", "attach a file; may be given several times", collect)
     .option("--data <json>", "attach a JSON value", parseJson)
     .option("--meta <key=value>", "metadata of the message; may be given several times", collectPairs)
@@ -127,12 +127,13 @@ function sayHowToGoOn(url: string, place: Place, options: SendCommandOptions, { 
     const after = place.cursor === undefined ? "" : ` --after ${shellWord(place.cursor)}`;
     say("The task goes on. Follow it with", `subscribe ${at} ${id}${after}`);
     say("Stop it with", `cancel ${at} ${id}`);
-  } else if (options.key !== undefined) say("Find what it started with", `list ${at} --key ${shellWord(options.key)}`);
+  } else if (options.idempotencyKey !== undefined)
+    say("Find what it started with", `list ${at} --idempotency-key ${shellWord(options.idempotencyKey)}`);
   else if (options.session !== undefined) say("Find what it started with", `list ${at} --session ${shellWord(options.session)}`);
 }
 
 function sendOptionsOf(options: SendCommandOptions, signal: AbortSignal): SendOptions {
-  const { task, session, key, ttl, meta } = options;
+  const { task, session, idempotencyKey: key, ttl, meta } = options;
   return {
     signal,
     ...(task === undefined ? {} : { task }),

@@ -1,98 +1,82 @@
-import { type Command, Option } from "commander";
-import type { Interface } from "../src/index.js";
+import { join } from "node:path";
+import type { Command } from "commander";
 import {
   type Agent,
   AgentError,
   type ArtifactStore,
-  createHost,
+  type CardSigner,
   createMemoryArtifacts,
   createMetrics,
   createTelemetry,
-  front,
   openDiskArtifacts,
   protocols,
   type ServeOptions,
   type Server,
   serve,
+  type TlsOptions,
 } from "../src/index.js";
-import { callsToTry } from "./calls-to-try.js";
+import { cardKeyWarning, readCardKey } from "./card-key.js";
 import { CliError, EXIT, problemOf, usageError } from "./exit.js";
+import { openAudit, readIdentity } from "./identity.js";
 import { loadAgents } from "./load-agent.js";
-import { collect, collectPairs, parsePort, settingsOf } from "./option-values.js";
-import { createOutput, type Format, type Output } from "./output.js";
-import { outputOption } from "./peer.js";
+import { settingsOf } from "./option-values.js";
+import { createOutput, type Output } from "./output.js";
+import { addServeOptions, type ServeCommandOptions } from "./serve-options.js";
+import { interfacesOf, type Ready, readyJson, sayReady } from "./serve-ready.js";
+import { openTaskStore } from "./serve-store.js";
+import { keepTlsFresh, readTls } from "./serve-tls.js";
 import { type Door, readDoor } from "./tokens.js";
-
-interface ServeCommandOptions {
-  readonly output: Format;
-  readonly port: number;
-  readonly host: string;
-  readonly tokenFile?: string;
-  readonly openToEverybody?: boolean;
-  readonly publicUrl?: string;
-  readonly name?: readonly string[];
-  readonly allowOrigin?: readonly string[];
-  readonly artifacts?: string;
-  readonly metrics?: "loopback" | "admitted" | true;
-  readonly set?: ReadonlyMap<string, string>;
-  readonly try?: boolean;
-}
 
 const IDS = { now: Date.now, newId: () => crypto.randomUUID() };
 
-const EXAMPLES = `
-Examples:
-  koine serve ./agent.ts --try
-  koine serve ./translator.ts ./writer.mjs --port 0            several agents on any free port
-  koine serve ./agent.ts --host 0.0.0.0 --token-file tokens    open to the network, for holders of a token
-  KOINE_TOKENS="ann=…,bob=…" koine serve ./agent.ts            the same tokens without a file
-
-The module's default export is made by agent({ … }); or it exports a function handle(message, task).
-The tokens file has one name=token per line; a token has 16 characters or more.
-
-Settings of a protocol (--set protocol.key=value):
-  a2a.errorProfile=1.0.1     which of the two published A2A error tables is written. 1.0.1 is current and the default;
-  a2a.errorProfile=1.0.0     is the older one, which also writes the problem type URI beside the error.`;
-
 /** `koine serve`: an agent on one port, in every protocol. */
 export function addServe(program: Command): void {
-  program
+  const command = program
     .command("serve")
     .description("serve agents on one port, in every protocol")
-    .argument("<module...>", "files that export an agent")
-    .option("--port <number>", "where to listen; 0 takes any free port", parsePort, 8080)
-    .option("--host <address>", "on which address", "127.0.0.1")
-    .option("--token-file <file>", "who may call: one name=token per line (or the same in KOINE_TOKENS)")
-    .option("--open-to-everybody", "listen beyond this machine without tokens: whoever reaches the port may use the agent")
-    .option("--public-url <url>", "the address callers use, when a proxy stands before this one")
-    .option("--name <host>", "a further host name it is reached by; may be given several times", collect)
-    .option("--allow-origin <origin>", "web pages of this origin may call; may be given several times", collect)
-    .addOption(
-      new Option("--metrics [who]", "Prometheus text at /metrics, for callers of this machine or for all who may call")
-        .choices(["loopback", "admitted"])
-        .preset("loopback"),
-    )
-    .option("--artifacts <dir>", "keep parts of 1 MB and more in this folder instead of in memory; they leave as links")
-    .option("--set <protocol.key=value>", "a setting of one protocol, see below; may be given several times", collectPairs)
-    .option("--try", "print calls one can try")
-    .addOption(outputOption())
-    .addHelpText("after", EXAMPLES)
-    .action(serveModules);
+    .argument("<module...>", "files that export an agent");
+  addServeOptions(command).action(serveModules);
 }
 
 async function serveModules(paths: readonly string[], options: ServeCommandOptions): Promise<void> {
   const output = createOutput(options.output);
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const settings = checkedSettings(options);
-  const door = await readDoor(options.tokenFile);
+  const audit = openAudit(options, say);
+  const door = await readIdentity(options, await readDoor(options.tokenFile), audit);
+  const [tls, cardKeys, warnings] = await readKeys(options);
   const agents = (await Promise.all(paths.map(loadAgents))).flat();
   const stopped = untilStopped(output);
-  const artifacts = { store: await artifactStore(options.artifacts) };
-  const server = await start(agents, { ...serveOptionsOf(options, door, agents), settings, artifacts }, options);
+  const folder = options.artifacts ?? (options.data === undefined ? undefined : join(options.data, "artifacts"));
+  const artifacts = { store: await artifactStore(folder) };
+  const store = await openTaskStore(options);
+  const kept = { ...(store && { store }), ...(tls && { tls }), ...(audit && { audit }) };
+  const server = await start(
+    agents,
+    { ...serveOptionsOf(options, door, agents), settings, artifacts, cardKeys, ...kept },
+    options,
+  );
+  const stopRenewing = tls === undefined ? undefined : keepTlsFresh(options, server, { say, audit });
   const interfaces = agents.map(({ name }) => interfacesOf(agents, name, server.url, settings));
-  if (output.format === "json") await output.line(readyJson(server, agents, interfaces.flat()));
-  else sayReady({ server, agents, interfaces, door, options }, output);
+  const said = door.warning === undefined ? warnings : [door.warning, ...warnings];
+  const ready: Ready = { server, agents, interfaces, door, store, artifacts: folder, warnings: said, options };
+  if (output.format === "json") await output.line(readyJson(ready));
+  else sayReady(ready, output);
   await stopped;
+  stopRenewing?.();
   await Promise.all([server.close(), ...agents.map((agent) => agent.closePeers())]);
+  await Promise.all([store?.close?.(), audit?.close()]);
+}
+
+/** Certificate, card keys, and what is to be said about their files. */
+async function readKeys(
+  options: ServeCommandOptions,
+): Promise<readonly [TlsOptions | undefined, readonly CardSigner[], readonly string[]]> {
+  const paths = options.cardKey ?? [];
+  const [tls, ...signers] = await Promise.all([readTls(options), ...paths.map((path) => readCardKey(path))]);
+  const secret = options.tlsKey === undefined ? paths : [options.tlsKey, ...paths];
+  const warnings = await Promise.all(secret.map(cardKeyWarning));
+  return [tls, signers, warnings.filter((warning) => warning !== undefined)];
 }
 
 function checkedSettings({ set = new Map() }: ServeCommandOptions): NonNullable<ServeOptions["settings"]> {
@@ -115,7 +99,7 @@ async function artifactStore(folder: string | undefined): Promise<ArtifactStore>
 }
 
 function serveOptionsOf(options: ServeCommandOptions, door: Door, agents: readonly Agent[]): ServeOptions {
-  const { port, host, publicUrl, openToEverybody, metrics } = options;
+  const { port, host, publicUrl, openToEverybody, metrics, push, pushAllow } = options;
   const names = new Set(agents.map(({ name }) => name));
   return {
     port,
@@ -124,6 +108,7 @@ function serveOptionsOf(options: ServeCommandOptions, door: Door, agents: readon
     names: options.name ?? [],
     allowedOrigins: options.allowOrigin ?? [],
     openToEverybody: openToEverybody === true,
+    push: push && { allow: pushAllow ?? [] },
     onError: (thrown) => void process.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(metrics === undefined
@@ -143,7 +128,7 @@ async function start(agents: readonly Agent[], options: ServeOptions, { host, po
     if (thrown instanceof AgentError && thrown.code === "forbidden")
       throw usageError(
         `not listening on ${host} without authentication: everybody who reaches this address could use the agent`,
-        "Give --token-file FILE (or KOINE_TOKENS), or say --open-to-everybody, or leave --host away.",
+        "Give --token-file FILE (or another way to know callers), or say --open-to-everybody, or leave --host away.",
       );
     // Whatever is wrong in the form of something was given on the command line.
     if (thrown instanceof AgentError && thrown.code === "invalid_message") throw usageError(thrown.message);
@@ -169,67 +154,6 @@ function codeOf(thrown: unknown): string | undefined {
     if (!(error instanceof AgentError) && "code" in error && typeof error.code === "string") return error.code;
   }
   return undefined;
-}
-
-/** What the port answers at, asked of the protocols themselves. */
-function interfacesOf(
-  agents: readonly Agent[],
-  name: string,
-  url: string,
-  settings: NonNullable<ServeOptions["settings"]>,
-): readonly Interface[] {
-  const host = createHost({
-    handler: () => Promise.reject(new AgentError("internal", "this host answers nobody")),
-    cards: agents.map(({ card }) => card),
-    ids: IDS,
-    settings,
-  });
-  return front(host, protocols).interfaces(name, url);
-}
-
-interface Ready {
-  readonly server: Server;
-  readonly agents: readonly Agent[];
-  /** One list per agent. */
-  readonly interfaces: readonly (readonly Interface[])[];
-  readonly door: Door;
-  readonly options: ServeCommandOptions;
-}
-
-function sayReady({ server, agents, interfaces, door, options }: Ready, output: Output): void {
-  const { bold, dim, yellow } = output.colors;
-  output.say(`Serving at ${bold(server.url)}`);
-  for (const [index, { name, card }] of agents.entries()) {
-    output.say(`  ${bold(name)}  ${card.description}`);
-    for (const { protocol, version, binding, url } of interfaces[index] ?? [])
-      output.say(dim(`    ${`${protocol}@${version}`.padEnd(10)} ${binding.padEnd(10)} ${url}`));
-  }
-  output.say(`  callers    ${door.words}`);
-  output.say("  tasks      in memory: lost when this process ends");
-  output.say(
-    `  artifacts  ${options.artifacts === undefined ? "in memory: lost when this process ends" : `in ${options.artifacts}`}`,
-  );
-  if (options.metrics !== undefined)
-    output.say(`  metrics    ${server.url}/metrics (${options.metrics === true ? "loopback" : options.metrics})`);
-  if (door.warning !== undefined) output.say(yellow(`  warning    ${door.warning}`));
-  if (options.try === true) {
-    output.say("\nTry, in another terminal:\n");
-    const needsToken = door.admission.open !== true;
-    for (const line of callsToTry({ url: server.url, interfaces: interfaces[0] ?? [], needsToken }))
-      output.say(line.startsWith("#") ? dim(`  ${line}`) : `  ${line}`);
-  }
-  output.say(dim("\nCtrl-C stops it, after the calls under way have ended."));
-}
-
-function readyJson(server: Server, agents: readonly Agent[], interfaces: readonly Interface[]) {
-  return {
-    kind: "serving",
-    url: server.url,
-    port: server.port,
-    agents: agents.map(({ name }) => name),
-    interfaces: interfaces.map(({ protocol, version, binding, url }) => ({ protocol, version, binding, url })),
-    store: "memory",
-  };
 }
 
 /** Ends with the first signal; the second one ends the process. */

@@ -7,6 +7,7 @@ import type { Output } from "./output.js";
 import { addPeerOptions, type PeerOptions, type Visit, visit } from "./peer.js";
 import { oneLine, shellWord } from "./printable.js";
 import { startProgress } from "./progress.js";
+import { addTaskPush } from "./task-push.js";
 import { Place } from "./watch.js";
 
 interface GetOptions extends PeerOptions {
@@ -16,7 +17,7 @@ interface GetOptions extends PeerOptions {
 
 interface ListOptions extends PeerOptions {
   readonly session?: string;
-  readonly key?: string;
+  readonly idempotencyKey?: string;
   readonly state?: State;
   readonly since?: number;
   readonly pageSize?: number;
@@ -48,7 +49,7 @@ const MAX_PAGES = 10_000;
 const EXAMPLES = `
 Examples:
   koine task list http://127.0.0.1:8080 --state working
-  koine task list http://127.0.0.1:8080 --key order-17            find what a lost send has started
+  koine task list http://127.0.0.1:8080 --idempotency-key order-17  find what a lost send has started
   koine task get http://127.0.0.1:8080 4f1c…
   koine task subscribe http://127.0.0.1:8080 4f1c… -o json        one event per line, each with its cursor
   koine task cancel http://127.0.0.1:8080 4f1c…`;
@@ -70,7 +71,7 @@ export function addTask(program: Command): void {
     .action(subscribe);
   addPeerOptions(task.command("list").description("list your tasks, the newest first").argument("<url>", "where the agent is"))
     .option("--session <id>", "of this conversation")
-    .option("--key <key>", "started with this idempotency key")
+    .option("--idempotency-key <key>", "started with this idempotency key")
     .addOption(new Option("--state <state>", "in this state").choices(Object.keys(STATES)))
     .option("--since <time>", "changed at or after this time, such as 2026-01-31T12:00:00Z", parseMoment)
     .option("--page-size <count>", "how many at a time", parseCount)
@@ -78,6 +79,7 @@ export function addTask(program: Command): void {
     .option("--all", "all pages; with -o json one page per line")
     .addHelpText("after", EXAMPLES)
     .action(listTasks);
+  addTaskPush(task);
 }
 
 function onOne(parent: Command, name: string, description: string): Command {
@@ -162,8 +164,8 @@ async function listTasks(url: string, options: ListOptions): Promise<void> {
   });
 }
 
-function queryOf({ session, key, state, since, pageSize }: ListOptions) {
-  return { contextId: session, idempotencyKey: key, state, changedSince: since, pageSize };
+function queryOf({ session, idempotencyKey, state, since, pageSize }: ListOptions) {
+  return { contextId: session, idempotencyKey, state, changedSince: since, pageSize };
 }
 
 async function printPage(event: EventOf<"task.list">, many: boolean, output: Output): Promise<void> {
