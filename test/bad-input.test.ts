@@ -316,6 +316,8 @@ describe.each(WIRES.filter(({ name }) => name.endsWith("RPC")))("$name: what JSO
     ["an id that is an object", { id: {} }, -32600, "id"],
     ["half an id", { id: 1.5 }, -32600, "id"],
     ["a notification", { id: undefined }, -32600, "id"],
+    ["a notification of an unknown method", { id: undefined, method: "message/teleport" }, -32601, "message/teleport"],
+    ["a notification with bad params", { id: undefined, params: {} }, -32602, "message"],
     ["params that are text", { params: "x" }, -32600, "params"],
     ["params that are a list", { params: [] }, -32602, "params"],
     ["no params", { params: undefined }, -32602, "message"],

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
+  AgentError,
   agent,
   answerOf,
   connect,
+  type Event,
   type EventOf,
   type Operation,
   type Part,
@@ -16,7 +18,8 @@ import {
   Verdicts,
 } from "../src/index.js";
 import { codeOf, collect, line } from "./peers/against-official.js";
-import { startKoine } from "./peers/koine.js";
+import { ALICE, BOB, startGuardedKoine, startKoine } from "./peers/koine.js";
+import { GRPC_SENDS } from "./wires/grpc.js";
 import { A2A_WIRES, ask, at, PLAIN, type Tree } from "./wires/wire.js";
 
 /**
@@ -29,6 +32,8 @@ interface Step {
   readonly gives: unknown;
   /** What 0.3 gives, where it cannot give the same. */
   readonly legacy?: unknown;
+  /** What 0.3 gives over gRPC, where its protobuf cannot say what its JSON can. */
+  readonly legacyGrpc?: unknown;
 }
 
 const PARTS: readonly Part[] = [
@@ -91,17 +96,16 @@ const STEPS: readonly Step[] = [
       const watched = remote.subscribe(id)[Symbol.asyncIterator]();
       const { value: snapshot } = await watched.next();
       const cancelled = await remote.cancelTask(id);
-      const again = await remote.cancelTask(id);
+      const again = await remote.cancelTask(id).then(
+        ({ status: { state } }) => state,
+        (thrown) => AgentError.from(thrown).code,
+      );
       const last = await collect({ [Symbol.asyncIterator]: () => watched });
-      return [
-        isLive(status.state),
-        isLive(taskIn(snapshot).status.state),
-        cancelled.status.state,
-        again.status.state,
-        last.map(line).at(-1),
-      ];
+      return [isLive(status.state), isLive(taskIn(snapshot).status.state), cancelled.status.state, again, last.map(line).at(-1)];
     },
     gives: [true, true, "canceled", "canceled", "status canceled"],
+    // 0.3 §8.2 refuses every task that has ended; 1.0 §3.3.1 gives a canceled one again.
+    legacy: [true, true, "canceled", "not_cancelable", "status canceled"],
   },
   {
     what: "the parts of a message",
@@ -158,6 +162,46 @@ const STEPS: readonly Step[] = [
     gives: [2, "input-required", "completed", ""],
     legacy: "unsupported_method",
   },
+  {
+    what: "no history",
+    async run(remote) {
+      const { id } = taskIn(await remote.send("conform: ask"));
+      return (await remote.getTask(id, { historyLength: 0 })).history.length;
+    },
+    gives: 0,
+    // In its protobuf zero is the same as absent, which is declared as a loss.
+    legacyGrpc: 2,
+  },
+  {
+    what: "everything an error says",
+    async run(remote) {
+      const error = await remote.getTask("nobody").catch((thrown: unknown) => AgentError.from(thrown));
+      return error instanceof AgentError && [error.code, error.message, error.facts.detail];
+    },
+    gives: ["task_not_found", "task not found", { taskId: "nobody" }],
+  },
+  {
+    what: "which field is wrong",
+    async run(remote) {
+      const error = await remote.send([]).catch((thrown: unknown) => AgentError.from(thrown));
+      // The protobuf of 0.3 has another name for the parts.
+      return error instanceof AgentError && [error.code, error.facts.field?.replace(/content$/, "parts")];
+    },
+    gives: ["invalid_message", "message.parts"],
+  },
+  {
+    what: "a stream that goes on where it was cut",
+    async run(remote) {
+      const events = remote.stream("conform: stream 3")[Symbol.asyncIterator]();
+      const { value: begun } = await events.next();
+      const { id } = taskIn(begun);
+      const after = (await events.next()).value?.cursor;
+      await events.return?.();
+      const rest = { kind: "task.subscribe", taskId: id, follow: true, after } as const;
+      return (await collect(remote.handler(rest, startCall()) as AsyncIterable<Event>)).map(line).slice(-2); // it streams
+    },
+    gives: ["artifact stream+ chunk 3 !", "status completed"],
+  },
   refused("get of an unknown task", { kind: "task.get", taskId: "nobody" }, "task_not_found"),
   refused("cancel of an unknown task", { kind: "task.cancel", taskId: "nobody" }, "task_not_found"),
   {
@@ -180,14 +224,34 @@ const STEPS: readonly Step[] = [
   ),
   { what: "a message without content", run: (remote) => remote.send([]).catch(codeOf), gives: "invalid_message" },
   { what: "an extended card that is not there", run: (remote) => remote.extendedCard().catch(codeOf), gives: "unsupported" },
-  refused(
-    "a push configuration",
-    { kind: "push.set", config: { id: "p", taskId: "t", url: "https://hooks.example" } },
-    "push_unsupported",
-  ),
-  refused("push.get", { kind: "push.get", taskId: "t", id: "p" }, "push_unsupported"),
-  refused("push.list", { kind: "push.list", taskId: "t" }, "push_unsupported"),
-  refused("push.delete", { kind: "push.delete", taskId: "t", id: "p" }, "push_unsupported"),
+  {
+    what: "a push configuration that is set, read, listed and deleted",
+    async run(remote) {
+      const { id: taskId } = taskIn(await remote.send("conform: ask"));
+      const one = (operation: Operation) => remote.handler(operation, startCall()) as Promise<Event>; // none of these streams
+      const config = { id: "hook", taskId, url: "https://hooks.example/a", token: "opaque" };
+      const told = [
+        await one({ kind: "push.set", config }),
+        await one({ kind: "push.get", taskId, id: "hook" }),
+        await one({ kind: "push.list", taskId }),
+        await one({ kind: "push.delete", taskId, id: "hook" }),
+        await one({ kind: "push.list", taskId }),
+      ];
+      return told.map((event) => {
+        const configs = event.kind === "push" ? [event.config] : event.kind === "pushes" ? event.configs : [];
+        return [event.kind, ...configs.map(({ id, url }) => `${id} ${url}`)];
+      });
+    },
+    gives: [
+      ["push", "hook https://hooks.example/a"],
+      ["push", "hook https://hooks.example/a"],
+      ["pushes", "hook https://hooks.example/a"],
+      ["done"],
+      ["pushes"],
+    ],
+  },
+  refused("push.get of an unknown task", { kind: "push.get", taskId: "nobody", id: "p" }, "task_not_found"),
+  refused("push.list of an unknown task", { kind: "push.list", taskId: "nobody" }, "task_not_found"),
   { what: "health", run: (remote) => remote.health(), gives: true },
 ];
 
@@ -199,7 +263,7 @@ function onFinished(what: string, run: (remote: RemoteAgent, task: Task) => Prom
   return { what, run: async (remote) => run(remote, taskIn(await remote.send("conform: task"))).catch(codeOf), gives };
 }
 
-const PINS = ["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@0.3/JSONRPC", "a2a@0.3/HTTP+JSON"];
+const PINS = ["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@1.0/GRPC", "a2a@0.3/JSONRPC", "a2a@0.3/HTTP+JSON", "a2a@0.3/GRPC"];
 
 describe.each(PINS)("the same by %s", (pin) => {
   let server: Server;
@@ -213,8 +277,43 @@ describe.each(PINS)("the same by %s", (pin) => {
     await server?.close();
   });
 
-  test.each(STEPS)("$what", async ({ run, gives, legacy = gives }) => {
-    expect(await run(remote)).toEqual(pin.includes("@0.3") ? legacy : gives);
+  test.each(STEPS)("$what", async ({ run, gives, legacy = gives, legacyGrpc = legacy }) => {
+    const expected = pin === "a2a@0.3/GRPC" ? legacyGrpc : pin.includes("@0.3") ? legacy : gives;
+    expect(await run(remote)).toEqual(expected);
+  });
+});
+
+describe.each(PINS)("who may call, by %s", (pin) => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await startGuardedKoine();
+  });
+  afterAll(() => server?.close());
+
+  test.each([
+    ["alice", ALICE, "told to friends"],
+    ["bob", BOB, "card_not_configured"],
+  ])("%s and the extended card", async (_name, bearer, gives) => {
+    const remote = await connect(server.url, { pin, verdicts: new Verdicts(), credentials: { bearer } });
+    const card = await remote.extendedCard().then(({ description }) => description, codeOf);
+    expect([card, await remote.ask("hello")]).toEqual([gives, "you said: hello"]);
+    await remote.close();
+  });
+
+  test("one caller's task is not another's", async () => {
+    const options = { pin, verdicts: new Verdicts() };
+    const alice = await connect(server.url, { ...options, credentials: { bearer: ALICE } });
+    const bob = await connect(server.url, { ...options, credentials: { bearer: BOB } });
+    const { id } = taskIn(await alice.send("conform: ask"));
+    expect([await bob.getTask(id).catch(codeOf), (await alice.getTask(id)).id]).toEqual(["task_not_found", id]);
+    await Promise.all([alice.close(), bob.close()]);
+  });
+
+  test("a stranger is turned away", async () => {
+    const remote = await connect(server.url, { pin, verdicts: new Verdicts() });
+    expect(await remote.send("hello").catch(codeOf)).toBe("unauthenticated");
+    expect(await collect(remote.stream("hello")).catch(codeOf)).toBe("unauthenticated");
+    await remote.close();
   });
 });
 
@@ -227,10 +326,11 @@ describe("every address on the card is answered", () => {
   afterAll(() => server?.close());
 
   test.each([
-    ["first", "/.well-known/agent-card.json"],
-    ["first", "/.well-known/agent.json"],
-    ["second", "/a2a/second/.well-known/agent-card.json"],
-  ])("of the agent %s at %s", async (name, path) => {
+    ["first", "/.well-known/agent-card.json", ["1.0 GRPC", "0.3 GRPC"]],
+    ["first", "/.well-known/agent.json", ["1.0 GRPC", "0.3 GRPC"]],
+    // A gRPC service has no path that could name an agent.
+    ["second", "/a2a/second/.well-known/agent-card.json", []],
+  ])("of the agent %s at %s", async (name, path, services) => {
     const { body: card } = await ask(server.url, { method: "GET", path, headers: {}, body: undefined });
     const modern = at(card, "supportedInterfaces") as Tree[]; // compared with a literal below
     expect(modern.map((each) => `${String(each["protocolVersion"])} ${String(each["protocolBinding"])}`)).toEqual([
@@ -238,24 +338,34 @@ describe("every address on the card is answered", () => {
       "1.0 HTTP+JSON",
       "0.3 JSONRPC",
       "0.3 HTTP+JSON",
+      ...services,
     ]);
     for (const [index, wire] of A2A_WIRES.entries()) {
       const sent = wire.send(wire.params("hello"));
       const answer = await ask(String(modern[index]?.["url"]), { ...sent, path: sent.path.slice("/a2a".length) });
       expect([wire.name, wire.text(answer.body)]).toEqual([wire.name, `${name}: hello`]);
     }
+    for (const { url, protocolVersion } of modern.slice(A2A_WIRES.length)) {
+      const wire = GRPC_SENDS[String(protocolVersion)];
+      const { message, error } = (await wire?.send(String(url), "hello")) ?? {};
+      expect([error, wire?.text(message)]).toEqual([undefined, `${name}: hello`]);
+    }
     const legacy = [
       { transport: at(card, "preferredTransport"), url: at(card, "url") },
       ...(at(card, "additionalInterfaces") as Tree[]), // the same: it has to be iterable here
     ];
     const [, , rpc, rest] = A2A_WIRES;
-    for (const { transport, url } of legacy) {
+    for (const { transport, url } of legacy.filter((each) => each.transport !== "GRPC")) {
       const wire = transport === "HTTP+JSON" ? rest : rpc;
       const sent = wire.send(wire.params("hello"));
       const answer = await ask(String(url), { ...sent, path: sent.path.slice("/a2a".length) });
       expect([transport, wire.text(answer.body)]).toEqual([transport, `${name}: hello`]);
     }
-    expect([...new Set(legacy.map(({ transport }) => transport))]).toEqual(["JSONRPC", "HTTP+JSON"]);
+    expect([...new Set(legacy.map(({ transport }) => transport))]).toEqual([
+      "JSONRPC",
+      "HTTP+JSON",
+      ...(services.length > 0 ? ["GRPC"] : []),
+    ]);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe } from "vitest";
 import { describeOfficial, PARTS } from "../peers/against-official.js";
 import { pythonFor, startPython } from "./python.js";
 
-// Over 0.3 REST the Python SDK writes the base64 text of a file where its bytes belong, and cannot read any other bytes.
+// In 0.3 protobuf the Python SDK writes the base64 text of a file where its bytes belong, and cannot read any other bytes.
 const UNREADABLE = "internal";
 
 describe.skipIf(pythonFor("1.3.0") === undefined)("Python", () => {
@@ -12,7 +12,9 @@ describe.skipIf(pythonFor("1.3.0") === undefined)("Python", () => {
     ways: [
       { pin: "a2a@1.0/JSONRPC", closed: "unsupported", extended: "unsupported", echoed: PARTS },
       { pin: "a2a@1.0/HTTP+JSON", closed: "unsupported", extended: "unsupported", echoed: PARTS },
+      { pin: "a2a@1.0/GRPC", closed: "unsupported", extended: "unsupported", echoed: PARTS },
       { pin: "a2a@0.3/JSONRPC", closed: "unsupported", extended: "unsupported", unlisted: "unsupported_method", echoed: PARTS },
+      { pin: "a2a@0.3/GRPC", closed: "unsupported", extended: "unsupported", unlisted: "unsupported_method", echoed: UNREADABLE },
       {
         pin: "a2a@0.3/HTTP+JSON",
         closed: "unsupported",

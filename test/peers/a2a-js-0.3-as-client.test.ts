@@ -59,7 +59,7 @@ describe.each(WAYS)("@a2a-js/sdk 0.3.14 as client by $binding against our server
     const card = await client.getAgentCard();
     expect(card).toMatchObject({ name: "conform", description: "does what a test commands", preferredTransport: "JSONRPC" });
     expect(card.protocolVersion).toMatch(/^0\.3/);
-    expect(card.capabilities).toMatchObject({ streaming: true, pushNotifications: false });
+    expect(card.capabilities).toMatchObject({ streaming: true, pushNotifications: true });
   });
 
   test("one question, one message", async () => {
@@ -159,17 +159,38 @@ describe.each(WAYS)("@a2a-js/sdk 0.3.14 as client by $binding against our server
     expect(refusals.map(nameOf)).toEqual([TaskNotFoundError.name, UnsupportedOperationError.name]);
   });
 
-  test("push configurations are refused: our card does not offer them", async () => {
+  test("push configurations are kept, read without their secrets, and deleted", async () => {
+    const { transport } = client;
     const { id } = await makeTask("conform: ask");
-    const config = { taskId: id, pushNotificationConfig: { id: "hook", url: "https://hooks.example/a" } };
+    const hook = { id: "hook", url: "https://hooks.example/a" };
     const named = { id, pushNotificationConfigId: "hook" };
-    const refusals = await Promise.allSettled([
-      client.transport.setTaskPushNotificationConfig(config),
-      client.transport.getTaskPushNotificationConfig(named),
-      client.transport.listTaskPushNotificationConfig({ id }),
-      client.transport.deleteTaskPushNotificationConfig(named),
-    ]);
-    expect(refusals.map(nameOf)).toEqual(new Array(4).fill(PushNotificationNotSupportedError.name));
+    await transport.setTaskPushNotificationConfig({ taskId: id, pushNotificationConfig: { ...hook, token: "s3cret" } });
+    const got = await transport.getTaskPushNotificationConfig(named);
+    expect(got.pushNotificationConfig).toMatchObject(hook);
+    expect(JSON.stringify(got)).not.toContain("s3cret");
+    expect(await transport.listTaskPushNotificationConfig({ id })).toHaveLength(1);
+    await transport.deleteTaskPushNotificationConfig(named);
+    expect(await transport.listTaskPushNotificationConfig({ id })).toEqual([]);
+  });
+
+  test("push configurations are refused where our card does not offer them", async () => {
+    const silent = await startKoine({ push: false });
+    try {
+      const { transport } = await clientFor(silent.url, binding);
+      const named = { id: "t", pushNotificationConfigId: "hook" };
+      const refusals = await Promise.allSettled([
+        transport.setTaskPushNotificationConfig({
+          taskId: "t",
+          pushNotificationConfig: { id: "hook", url: "https://hooks.example/a" },
+        }),
+        transport.getTaskPushNotificationConfig(named),
+        transport.listTaskPushNotificationConfig({ id: "t" }),
+        transport.deleteTaskPushNotificationConfig(named),
+      ]);
+      expect(refusals.map(nameOf)).toEqual(new Array(4).fill(PushNotificationNotSupportedError.name));
+    } finally {
+      await silent.close();
+    }
   });
 });
 

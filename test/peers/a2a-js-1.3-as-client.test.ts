@@ -71,7 +71,7 @@ describe.each(WAYS)("@a2a-js/sdk 1.3.0 as client by $binding $version against ou
     expect(client.transport.protocolName).toBe(way.binding);
     const card = await client.getAgentCard();
     expect(card).toMatchObject({ name: "conform", description: "does what a test commands", version: "1.0.0" });
-    expect(card.capabilities).toMatchObject({ streaming: true, pushNotifications: false });
+    expect(card.capabilities).toMatchObject({ streaming: true, pushNotifications: true });
   });
 
   test("one question, one message", async () => {
@@ -183,16 +183,44 @@ describe.each(WAYS)("@a2a-js/sdk 1.3.0 as client by $binding $version against ou
     expect(await reasonOf(ended)).toBeInstanceOf(UnsupportedOperationError);
   });
 
-  test("push configurations are refused: our card does not offer them", async () => {
+  test("push configurations are kept, read without their secrets, and deleted", async () => {
+    const { transport } = client;
     const { id: taskId } = await makeTask("conform: ask");
     const config = { tenant: "", id: "hook", taskId, url: "https://hooks.example/a", token: "", authentication: undefined };
     const named = { tenant: "", taskId, id: "hook" };
-    const refused = PushNotificationNotSupportedError;
-    await expect(client.transport.createTaskPushNotificationConfig(config)).rejects.toBeInstanceOf(refused);
-    await expect(client.transport.getTaskPushNotificationConfig(named)).rejects.toBeInstanceOf(refused);
-    await expect(client.transport.deleteTaskPushNotificationConfig(named)).rejects.toBeInstanceOf(refused);
-    const listed = client.transport.listTaskPushNotificationConfig({ tenant: "", taskId, pageSize: 0, pageToken: "" });
-    await expect(listed).rejects.toBeInstanceOf(refused);
+    const list = { tenant: "", taskId, pageSize: 0, pageToken: "" };
+    const kept = { id: "hook", url: config.url, token: "" };
+    expect(await transport.createTaskPushNotificationConfig({ ...config, token: "s3cret" })).toMatchObject(kept);
+    expect(await transport.getTaskPushNotificationConfig(named)).toMatchObject(kept);
+    expect((await transport.listTaskPushNotificationConfig(list)).configs).toMatchObject([kept]);
+    await transport.deleteTaskPushNotificationConfig(named);
+    expect((await transport.listTaskPushNotificationConfig(list)).configs).toEqual([]);
+    const inside = transport.createTaskPushNotificationConfig({ ...config, url: "http://127.0.0.1:1/" });
+    await expect(inside).rejects.toBeInstanceOf(RequestMalformedError);
+  });
+
+  test("push configurations are refused where our card does not offer them", async () => {
+    const silent = await startKoine({ push: false });
+    try {
+      const { transport } = await clientFor(silent.url, way);
+      const config = {
+        tenant: "",
+        id: "hook",
+        taskId: "t",
+        url: "https://hooks.example/a",
+        token: "",
+        authentication: undefined,
+      };
+      const named = { tenant: "", taskId: "t", id: "hook" };
+      const refused = PushNotificationNotSupportedError;
+      await expect(transport.createTaskPushNotificationConfig(config)).rejects.toBeInstanceOf(refused);
+      await expect(transport.getTaskPushNotificationConfig(named)).rejects.toBeInstanceOf(refused);
+      await expect(transport.deleteTaskPushNotificationConfig(named)).rejects.toBeInstanceOf(refused);
+      const listed = transport.listTaskPushNotificationConfig({ tenant: "", taskId: "t", pageSize: 0, pageToken: "" });
+      await expect(listed).rejects.toBeInstanceOf(refused);
+    } finally {
+      await silent.close();
+    }
   });
 
   test("an extended card nobody configured is refused", async () => {

@@ -31,7 +31,7 @@ const textPart = (value: string): Part => ({
 const now = (): string => new Date().toISOString();
 
 /** The official executor interface, doing what our conformance agent does on command. */
-class CommandExecutor implements AgentExecutor {
+export class CommandExecutor implements AgentExecutor {
   readonly #cancels = new Map<string, () => void>();
 
   async execute({ userMessage, taskId, contextId, task }: RequestContext, bus: ExecutionEventBus): Promise<void> {

@@ -8,6 +8,7 @@ import json
 import sys
 import uuid
 
+import grpc
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.helpers import new_data_part, new_raw_part, new_text_part, new_url_part
@@ -83,7 +84,12 @@ async def client_for(http, url, binding, version, streaming):
     assert len(only) == 1, card.supported_interfaces
     del card.supported_interfaces[:]
     card.supported_interfaces.extend(only)
-    config = ClientConfig(streaming=streaming, httpx_client=http, supported_protocol_bindings=[binding])
+    config = ClientConfig(
+        streaming=streaming,
+        httpx_client=http,
+        grpc_channel_factory=grpc.aio.insecure_channel,
+        supported_protocol_bindings=[binding],
+    )
     return card, ClientFactory(config).create(card)
 
 

@@ -9,13 +9,17 @@ import socket
 import sys
 import threading
 
+import grpc
 import uvicorn
+from a2a.compat.v0_3 import a2a_v0_3_pb2_grpc
+from a2a.compat.v0_3.grpc_handler import CompatGrpcHandler
 from a2a.helpers import new_task_from_user_message, new_text_message, new_text_part
 from a2a.server.agent_execution import AgentExecutor
 from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.request_handlers.grpc_handler import GrpcHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
 from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
-from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, TaskState
+from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, TaskState, a2a_pb2_grpc
 from starlette.applications import Starlette
 
 
@@ -73,15 +77,22 @@ class Commands(AgentExecutor):
         self.cancelled.setdefault(context.task_id, asyncio.Event()).set()
 
 
-def card_for(url):
-    ways = [('/rpc', 'JSONRPC', '1.0'), ('/rest', 'HTTP+JSON', '1.0'), ('/rpc', 'JSONRPC', '0.3'), ('/rest', 'HTTP+JSON', '0.3')]
+def card_for(url, grpc_address):
+    ways = [
+        (url + '/rpc', 'JSONRPC', '1.0'),
+        (url + '/rest', 'HTTP+JSON', '1.0'),
+        (url + '/rpc', 'JSONRPC', '0.3'),
+        (url + '/rest', 'HTTP+JSON', '0.3'),
+        (grpc_address, 'GRPC', '1.0'),
+        (grpc_address, 'GRPC', '0.3'),
+    ]
     return AgentCard(
         name='official',
         description='the official server under test',
         version='1.0.0',
         supported_interfaces=[
-            AgentInterface(url=url + path, protocol_binding=binding, protocol_version=version)
-            for path, binding, version in ways
+            AgentInterface(url=address, protocol_binding=binding, protocol_version=version)
+            for address, binding, version in ways
         ],
         capabilities=AgentCapabilities(streaming=True, push_notifications=False),
         default_input_modes=['text/plain'],
@@ -90,18 +101,23 @@ def card_for(url):
     )
 
 
-def main():
+async def main():
     listening = socket.socket()
     listening.bind(('127.0.0.1', 0))
     listening.listen()
     port = listening.getsockname()[1]
-    card = card_for(f'http://127.0.0.1:{port}')
+    grpc_server = grpc.aio.server()
+    grpc_port = grpc_server.add_insecure_port('127.0.0.1:0')
+    card = card_for(f'http://127.0.0.1:{port}', f'127.0.0.1:{grpc_port}')
     handler = DefaultRequestHandler(agent_executor=Commands(), task_store=InMemoryTaskStore(), agent_card=card)
     routes = [
         *create_agent_card_routes(card),
         *create_jsonrpc_routes(handler, rpc_url='/rpc', enable_v0_3_compat=True),
         *create_rest_routes(handler, path_prefix='/rest', enable_v0_3_compat=True),
     ]
+    a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(handler), grpc_server)
+    a2a_v0_3_pb2_grpc.add_A2AServiceServicer_to_server(CompatGrpcHandler(handler), grpc_server)
+    await grpc_server.start()
     config = uvicorn.Config(Starlette(routes=routes), log_level='error', timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
 
@@ -111,7 +127,8 @@ def main():
 
     threading.Thread(target=stop, daemon=True).start()
     print(port, flush=True)
-    server.run(sockets=[listening])
+    await server.serve(sockets=[listening])
+    await grpc_server.stop(grace=0)
 
 
-main()
+asyncio.run(main())
