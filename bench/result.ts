@@ -55,7 +55,9 @@ export type Metric =
   | "eventsPerSecond"
   | "firstEventUs"
   | "rssMb"
-  | "codecUs";
+  | "codecUs"
+  /** From asking for the rest of a stream to its last event. */
+  | "resumeUs";
 
 export interface Machine {
   readonly node: string;

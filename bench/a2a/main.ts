@@ -5,9 +5,10 @@ import { fileURLToPath } from "node:url";
 import { emitBench, isStale } from "../harness/emit.js";
 import { findCores, stopAllWorkers, stopWorkersOnExit } from "../harness/processes.js";
 import { createProgress } from "../harness/progress.js";
+import { renderLastLine, renderReport } from "../harness/report.js";
 import { HELP, type Options, parseOptions } from "./options.js";
-import { renderLastLine, renderReport } from "./report.js";
 import { runBench } from "./run.js";
+import { TITLES } from "./titles.js";
 
 /** `npm run bench:a2a`. Exit codes: 0 measured, whatever came out; 1 could not measure; 2 usage. */
 
@@ -26,7 +27,7 @@ async function main(options: Options): Promise<void> {
     const result = await runBench(options, { dist: join(root, "dist"), cores: findCores(), progress, startedAtMs });
     progress.clear();
     if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(result, null, 2)}\n`);
-    process.stdout.write(`${renderReport(result)}\n\n${renderLastLine(result)}\n`);
+    process.stdout.write(`${renderReport(result, TITLES)}\n\n${renderLastLine(result)}\n`);
   } finally {
     progress.clear();
     stopAllWorkers();

@@ -14,6 +14,8 @@ describe("RATIOS", () => {
       stream20_vs_floor: { atLeast: 0.65 },
       stream20_vs_a2ajs: { atLeast: 5 },
       stream_first_event_vs_a2ajs: { atLeast: 3 },
+      grpc_server_vs_http2: { atLeast: 0.55 },
+      grpc_server_vs_a2ajs: { atLeast: 1.4 },
       rss_per_1000_streams_vs_a2ajs: { atMost: 0.6 },
       a2a_encode_decode_vs_json: { atMost: 1.5 },
     });

@@ -3,7 +3,7 @@ import type { Metric } from "../result.js";
 
 /** The numbers of this bench by their published names, and what is wanted of them. */
 
-export type SectionName = "server" | "both" | "streams" | "memory" | "codec" | "tasks kept";
+export type SectionName = "server" | "both" | "streams" | "grpc" | "memory" | "codec" | "tasks kept";
 
 function ratio(
   key: string,
@@ -38,6 +38,9 @@ export const RATIOS: readonly RatioDefinition[] = [
   // How many times sooner: the other's time over ours.
   ratio("stream_first_event_vs_a2ajs", "streams", ["a2a-js", "koine"], { metric: "firstEventUs", target: { atLeast: 3 } }),
   ratio("a2ajs_stream20_vs_floor", "streams", ["a2a-js", "floor"]),
+
+  ratio("grpc_server_vs_http2", "grpc", ["koine", "http2"], { target: { atLeast: 0.55 } }),
+  ratio("grpc_server_vs_a2ajs", "grpc", ["koine", "a2a-js"], { target: { atLeast: 1.4 } }),
 
   ratio("rss_per_1000_streams_vs_a2ajs", "memory", ["koine", "a2a-js"], { metric: "rssMb", target: { atMost: 0.6 } }),
   ratio("floor_rss_per_1000_streams_vs_a2ajs", "memory", ["floor", "a2a-js"], { metric: "rssMb" }),

@@ -1,5 +1,6 @@
-import { cpus, loadavg } from "node:os";
 import { type Conclusion, conclude, isConclusive, ratiosOf, tooCloseToCall, verdictOf } from "../harness/conclude.js";
+import { hasH2load } from "../harness/h2load.js";
+import { describeMachine } from "../harness/machine.js";
 import type { Cores } from "../harness/processes.js";
 import { stopAllWorkers } from "../harness/processes.js";
 import type { Progress } from "../harness/progress.js";
@@ -8,7 +9,7 @@ import { median } from "../harness/statistics.js";
 import type { BenchResult, Machine, Row } from "../result.js";
 import type { Options } from "./options.js";
 import { FULL_KEYS, QUICK_KEYS, RATIOS, type SectionName } from "./ratios.js";
-import { bothArms, codecArms, memoryArms, type SectionSettings, serverArms, streamArms } from "./sections.js";
+import { bothArms, codecArms, grpcArms, memoryArms, type SectionSettings, serverArms, streamArms } from "./sections.js";
 import { type Stage, setStage } from "./stage.js";
 import { growthOf, isFlat, watchTasksKept } from "./tasks-kept.js";
 
@@ -92,6 +93,7 @@ async function runFull(run: Run): Promise<readonly Row[]> {
   await section("server", await serverArms(run.stage, FULL), again);
   await section("both", await bothArms(run.stage, FULL), upTo(rounds));
   await section("streams", await streamArms(run.stage, STREAMS), upTo(rounds));
+  if (hasH2load()) await section("grpc", await grpcArms(run.stage, FULL, run.cores), upTo(rounds));
   await section("memory", memoryArms(run.stage), upTo(Math.min(rounds, MEMORY_ROUNDS)));
   if (run.stage.families.has("koine")) await section("codec", codecArms(run.stage), upTo(rounds));
   return rows;
@@ -131,17 +133,6 @@ function concludeMemory(rows: readonly Row[]): Pick<BenchResult, "ratios" | "tar
   };
 }
 
-function describeMachine({ server }: Cores): Machine {
-  const all = cpus();
-  return {
-    node: process.version,
-    cpu: all[0]?.model ?? "unknown",
-    cores: all.length,
-    pinned: server !== undefined,
-    loadBefore: loadavg()[0] ?? 0,
-  };
-}
-
 function notesOf(machine: Machine, rows: readonly Row[], conclusion: Conclusion): readonly string[] {
   const notes: string[] = [];
   const floorVsFloor = conclusion.ratios["floor_vs_floor"];
@@ -158,6 +149,8 @@ function notesOf(machine: Machine, rows: readonly Row[], conclusion: Conclusion)
       `The machine was busy before the run began (load ${machine.loadBefore.toFixed(1)} on ${machine.cores} cores). Run again when it is quiet.`,
     );
   }
+  if (rows.some((row) => row.section === "streams") && !rows.some((row) => row.section === "grpc"))
+    notes.push("gRPC was not measured: h2load (Debian's nghttp2-client) is not on this machine.");
   if (!machine.pinned) notes.push("Server and load could not be pinned to different cores; expect more noise.");
   return notes;
 }

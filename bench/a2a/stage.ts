@@ -11,6 +11,8 @@ export interface Stage {
   readonly shape: Shape;
   startServer(family: Family | "floor", mode: Mode): Promise<ServerWorker>;
   startClient(family: Family | "floor", server: ServerWorker, binding?: "rpc" | "rest"): Promise<Worker>;
+  /** A server that speaks HTTP/2 only, by the name of its worker file. */
+  startGrpc(name: string, argument: unknown): Promise<ServerWorker>;
   startOther(name: string): Worker;
 }
 
@@ -39,6 +41,10 @@ export async function setStage(dist: string, families: ReadonlySet<Family>, core
       const worker = startWorker(`${family} client`, file(`${WORKER_FILES[family]}-client`), cores.load);
       await worker.ask("connect", { server: server.address, binding });
       return worker;
+    },
+    async startGrpc(name, argument) {
+      const worker = startWorker(name, file(name), cores.server);
+      return Object.assign(worker, { address: await worker.ask<ServerAddress>("start", argument) });
     },
     startOther: (name) => startWorker(name, file(name), cores.load),
   };

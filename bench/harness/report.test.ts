@@ -3,12 +3,14 @@ import { describe, expect, test } from "vitest";
 import type { BenchResult } from "../result.js";
 import { renderLastLine, renderReport } from "./report.js";
 
+const TITLES = { server: "Server alone, raw sockets, 16 connections" };
+
 // A file of schema 1, as an earlier run would have left it.
 const result = JSON.parse(readFileSync(new URL("../fixtures/result-1.json", import.meta.url), "utf8")) as BenchResult;
 
 describe("renderReport()", () => {
   test("shows medians and spread of each arm, the ratios with their targets, and the verdict", () => {
-    expect(renderReport(result)).toBe(
+    expect(renderReport(result, TITLES)).toBe(
       [
         "Server alone, raw sockets, 16 connections · 2 rounds, medians",
         "arm              per s        [p10, p90]  p50 µs  p95 µs  p99 µs  std/mean  server cpu µs",

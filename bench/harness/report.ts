@@ -1,14 +1,18 @@
-import { valuesOf } from "../harness/conclude.js";
-import { median, spread } from "../harness/statistics.js";
-import { renderTable, short } from "../harness/table.js";
 import type { BenchResult, Metric, Row } from "../result.js";
+import { valuesOf } from "./conclude.js";
+import { median, spread } from "./statistics.js";
+import { renderTable, short } from "./table.js";
+
+/** What each section measures, in words. */
+export type Titles = Readonly<Record<string, string>>;
 
 /** The table for people: a pure function of the result. */
-export function renderReport(result: BenchResult): string {
+export function renderReport(result: BenchResult, titles: Titles): string {
   const sections = [...new Set(result.rows.map((row) => row.section))];
   const blocks = sections.map((section) =>
     renderSection(
       section,
+      titles[section] ?? section,
       result.rows.filter((row) => row.section === section),
     ),
   );
@@ -21,15 +25,6 @@ export function renderLastLine(result: BenchResult): string {
   return JSON.stringify(rest, (_key, value: unknown) => (typeof value === "number" ? Number(value.toPrecision(4)) : value));
 }
 
-const TITLES: Readonly<Record<string, string>> = {
-  server: "Server alone, raw sockets, 16 connections",
-  both: "Client and server, 16 calls in flight",
-  streams: "Streams of 20 events, client and server, 16 at a time",
-  memory: "Memory of 1,000 open streams, server process",
-  codec: "One message of about 300 bytes, encode and decode, in process",
-  "tasks kept": "Resident memory over 100,000 task-producing sends",
-};
-
 const COLUMNS: readonly { readonly metric: Metric; readonly title: string; readonly range?: boolean }[] = [
   { metric: "perSecond", title: "per s", range: true },
   { metric: "eventsPerSecond", title: "events/s" },
@@ -40,10 +35,11 @@ const COLUMNS: readonly { readonly metric: Metric; readonly title: string; reado
   { metric: "variation", title: "std/mean" },
   { metric: "cpuUs", title: "server cpu µs" },
   { metric: "codecUs", title: "µs", range: true },
+  { metric: "resumeUs", title: "µs", range: true },
   { metric: "rssMb", title: "MB", range: true },
 ];
 
-function renderSection(section: string, rows: readonly Row[]): string {
+function renderSection(section: string, heading: string, rows: readonly Row[]): string {
   const columns = COLUMNS.filter(({ metric }) => rows[0]?.series[0]?.[metric] !== undefined);
   const header = ["arm", ...columns.flatMap(({ title, range }) => (range ? [title, "[p10, p90]"] : [title]))];
   const lines = rows.map((row) => [
@@ -54,7 +50,7 @@ function renderSection(section: string, rows: readonly Row[]): string {
       return range ? [middle, renderRange(spread(values))] : [middle];
     }),
   ]);
-  const title = `${TITLES[section] ?? section} · ${rows[0]?.series.length ?? 0} ${section === "tasks kept" ? "samples, the last" : "rounds, medians"}`;
+  const title = `${heading} · ${rows[0]?.series.length ?? 0} ${section === "tasks kept" ? "samples, the last" : "rounds, medians"}`;
   return `${title}\n${renderTable(header, lines)}${section === "tasks kept" ? `\n${renderSeries(rows)}` : ""}`;
 }
 

@@ -1,0 +1,32 @@
+/** One store as it is measured: which, and with which promise on disk. */
+export interface StoreArm {
+  readonly name: string;
+  readonly kind: "memory" | "sqlite" | "redis";
+  /** SQLite's `synchronous`, or Redis' `appendfsync`. */
+  readonly promise: "none" | "normal" | "full" | "everysec" | "always";
+}
+
+export const STORE_ARMS = [
+  { name: "memory", kind: "memory", promise: "none" },
+  { name: "memory again", kind: "memory", promise: "none" },
+  { name: "sqlite normal", kind: "sqlite", promise: "normal" },
+  { name: "sqlite full", kind: "sqlite", promise: "full" },
+  { name: "redis everysec", kind: "redis", promise: "everysec" },
+  { name: "redis always", kind: "redis", promise: "always" },
+] as const satisfies readonly StoreArm[];
+
+/** What a store server is started with. */
+export interface StartStoreServer {
+  readonly arm: StoreArm;
+  /** A folder of its own, for SQLite. */
+  readonly folder: string;
+  readonly redisUrl?: string;
+}
+
+/** The task itself, working, one artifact, completed. */
+export const EVENTS_PER_TASK = 4;
+/** Sends in flight. */
+export const IN_FLIGHT = 64;
+/** Events of the tasks whose rest is asked for, and how many of them were seen before. */
+export const RESUME_EVENTS = 20;
+export const RESUME_SEEN = 10;
