@@ -28,6 +28,8 @@ export class JournalWriter {
   readonly #heed: (written: Written) => void;
   #seq: number;
   #pending: TaskEvent[] = [];
+  /** Everything this writer has written, as long as it is little. */
+  #written: TaskEvent[] | undefined = [];
   #writing: Promise<Written> | undefined;
 
   /** `heed` hears of every write that nobody waited for. */
@@ -43,6 +45,11 @@ export class JournalWriter {
   /** Sequence number of the last entry that was written. */
   get seq(): number {
     return this.#seq;
+  }
+
+  /** All entries of this writer; undefined when they were too many to keep. */
+  get written(): Maybe<readonly TaskEvent[]> {
+    return this.#written;
   }
 
   get isFull(): boolean {
@@ -106,6 +113,7 @@ export class JournalWriter {
         const appended: Appended = await store.append(this.taskId, batch);
         if (!appended.ok) return appended;
         this.#seq += events.length;
+        this.#keep(events);
         if (appended.toTell) this.#place.push?.nudge();
         return appended;
       } catch (thrown) {
@@ -113,6 +121,12 @@ export class JournalWriter {
         await this.#pause();
       }
     }
+  }
+
+  #keep(events: readonly TaskEvent[]): void {
+    if (this.#written === undefined) return;
+    if (this.#written.length + events.length > this.#place.limits.entriesPerSnapshot) this.#written = undefined;
+    else for (const event of events) this.#written.push(event);
   }
 
   #pause(): Promise<void> {

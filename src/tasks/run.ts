@@ -1,4 +1,4 @@
-import { AgentError, type Envelope, type Json, type Maybe, partsOf, type Task } from "../envelope/index.js";
+import { AgentError, type Envelope, type Json, type Maybe, partsOf, type Task, TaskFold } from "../envelope/index.js";
 import { type AgentStream, isStream, Progress, type Result } from "./agent-function.js";
 import { JournalWriter, type Written } from "./journal-writer.js";
 import { Incoming } from "./messages.js";
@@ -46,6 +46,8 @@ export class Run implements Running, TurnTask {
   readonly opening: Task;
   readonly openingSeq: number;
   readonly done: Promise<Maybe<number>>;
+  /** The task as this run left it, where nobody else can have added to it; else the store knows. */
+  outcome: Maybe<Task>;
   readonly #place: Workplace;
   readonly #start: RunStart;
   readonly #writer: JournalWriter;
@@ -58,6 +60,7 @@ export class Run implements Running, TurnTask {
   #phase: "working" | "ending" | "over" = "working";
   #stopAsked: { readonly state: "failed" | "canceled"; readonly reason: AgentError } | undefined;
   #carried: Maybe<Json>;
+  #turns = 1;
   #agentAtWork = false;
   #finished = false;
   #settle: (seq: Maybe<number>) => void = () => undefined;
@@ -179,8 +182,18 @@ export class Run implements Running, TurnTask {
     const written = await this.#writer.end(end.events, this.#turn.saved ?? this.#carried, !end.final);
     if (!written.ok && written.because === "heard") return this.#nextTurn(end);
     if (!written.ok && written.because === "full") return this.#close("failed", tooLarge());
+    if (written.ok && !end.final && this.#turns === 1) this.outcome = this.#added();
     this.#finish(written.ok ? this.#writer.seq : undefined);
     return false;
+  }
+
+  /** What this run wrote, put together: it saves asking the store for what was just given to it. */
+  #added(): Maybe<Task> {
+    const { written } = this.#writer;
+    if (written === undefined) return undefined;
+    const fold = new TaskFold(this.opening);
+    for (const event of written) fold.apply(event);
+    return fold.snapshot();
   }
 
   async #nextTurn(withheld: TurnEnd): Promise<boolean> {
@@ -201,6 +214,7 @@ export class Run implements Running, TurnTask {
   }
 
   #enterTurn(message: Envelope, turned: Turned): void {
+    this.#turns += 1;
     this.#message = message;
     this.#talk = this.#talkOver(message);
     this.#result = resultOf(turned.task, turned.turn);

@@ -59,7 +59,7 @@ async function answerOfRun(place: Workplace, run: Run, operation: Send, call: Ca
   const { taskId, owner } = run;
   const seq = await waitFor(place, run.done, call);
   if (seq === undefined) return settled(place, new Existing(taskId, owner), operation, call);
-  const snapshot = await place.store.snapshot(taskId, owner, seq);
+  const snapshot = run.outcome === undefined ? await place.store.snapshot(taskId, owner, seq) : { task: run.outcome, seq };
   if (snapshot === undefined) throw gone(taskId);
   return taskEvent(place, snapshot, operation.historyLength);
 }
