@@ -1,11 +1,15 @@
-import { AgentError, type Json, type Maybe, type TaskEvent } from "../envelope/index.js";
-import type { Appended, Refusal } from "./store.js";
+import { type Json, type Maybe, type Task, type TaskEvent, TaskFold } from "../envelope/index.js";
+import { isAway, patiently } from "./patience.js";
+import type { Refusal } from "./store.js";
 import type { Workplace } from "./workplace.js";
 
-/** What became of a write. `store`: the store itself failed. */
+/** `away`: the store did not answer for too long. `unwritable`: it cannot take these entries, now or ever. */
+export type Unwritten = Refusal | "away" | "unwritable";
+
+/** What became of a write. */
 export type Written =
   | { readonly ok: true; readonly cancelRequested: boolean }
-  | { readonly ok: false; readonly because: Refusal | "store" };
+  | { readonly ok: false; readonly because: Unwritten };
 
 /** Whose journal is written, by which epoch, from which entry on. */
 export interface WriterStart {
@@ -16,8 +20,6 @@ export interface WriterStart {
 }
 
 const NOTHING_TO_WRITE: Written = Object.freeze({ ok: true, cancelRequested: false });
-/** Between two tries of a store that is away. */
-const TRY_AGAIN_MS = 200;
 
 /** The one writer of a task's journal: entries in order, one append at a time, those of one tick together. */
 export class JournalWriter {
@@ -31,6 +33,8 @@ export class JournalWriter {
   /** Everything this writer has written, as long as it is little. */
   #written: TaskEvent[] | undefined = [];
   #writing: Promise<Written> | undefined;
+  /** Entries were refused for good: what comes behind them would hide that they are missing. */
+  #refused: Maybe<Written>;
 
   /** `heed` hears of every write that nobody waited for. */
   constructor(place: Workplace, start: WriterStart, heed: (written: Written) => void) {
@@ -47,9 +51,12 @@ export class JournalWriter {
     return this.#seq;
   }
 
-  /** All entries of this writer; undefined when they were too many to keep. */
-  get written(): Maybe<readonly TaskEvent[]> {
-    return this.#written;
+  /** The task with all that was written: it saves asking the store for what was just given to it. Undefined when it is too much. */
+  addedTo(opening: Task): Maybe<Task> {
+    if (this.#written === undefined) return undefined;
+    const fold = new TaskFold(opening);
+    for (const event of this.#written) fold.apply(event);
+    return fold.snapshot();
   }
 
   get isFull(): boolean {
@@ -60,13 +67,14 @@ export class JournalWriter {
     if (this.#pending.push(event) === 1) this.#place.afterThisTick(this.#flush);
   }
 
-  /** Everything added so far is in the journal, or refused. */
-  async write(): Promise<Written> {
+  /** Everything added so far is in the journal, and `state` beside it; or refused. */
+  async write(state?: Maybe<Json>): Promise<Written> {
     while (this.#writing !== undefined) await this.#writing;
-    if (this.#pending.length === 0) return NOTHING_TO_WRITE;
+    if (this.#refused !== undefined) return this.#refused;
+    if (this.#pending.length === 0 && state === undefined) return NOTHING_TO_WRITE;
     const events = this.#pending;
     this.#pending = [];
-    return this.#append(events, undefined, false);
+    return this.#append(events, state, false);
   }
 
   /** Waits for the next turn, so that an agent that never waits cannot keep the others from theirs, and for the store. */
@@ -75,17 +83,24 @@ export class JournalWriter {
     return this.write();
   }
 
-  /**
-   * The last write of a turn: `ending` comes behind all that was added. Refused with `heard`, what was added before stays
-   * to be written; refused as `full`, it is dropped.
-   */
+  /** The last write of a turn: `ending` comes behind all that was added, which stays to be written if refused with `heard`. */
   async end(ending: readonly TaskEvent[], state: Maybe<Json>, unlessHeard: boolean): Promise<Written> {
     while (this.#writing !== undefined) await this.#writing;
+    if (this.#refused !== undefined) return this.#refused;
     const before = this.#pending;
     this.#pending = [];
     const written = await this.#append(before.length === 0 ? ending : before.concat(ending), state, unlessHeard);
     if (!written.ok && written.because === "heard") for (const event of before) this.add(event);
     return written;
+  }
+
+  /** The last write of all. Where something cannot be kept, only the status is written: it says that the task has failed. */
+  async close(status: TaskEvent): Promise<Written> {
+    const written = await this.end([status], undefined, false);
+    if (written.ok || !isFault(written.because)) return written;
+    this.#refused = undefined;
+    this.#pending = [];
+    return this.end([status], undefined, false);
   }
 
   readonly #flush = (): void => {
@@ -97,29 +112,25 @@ export class JournalWriter {
     this.#writing = writing;
     const written = await writing;
     this.#writing = undefined;
+    if (!written.ok && written.because !== "heard") this.#refused = written;
     return written;
   }
 
   /**
-   * Never rejects: a store that fails is a write that was refused. One that is away is asked again while our lease may still
-   * hold; it knows by epoch and sequence whether the first try was written after all.
+   * Never rejects: a store that fails is a write that was refused. One that was away knows by epoch and sequence whether an
+   * earlier try was written after all.
    */
   async #tryAppend(events: readonly TaskEvent[], state: Maybe<Json>, unlessHeard: boolean): Promise<Written> {
-    const { store, ids, limits } = this.#place;
     const batch = { epoch: this.epoch, after: this.#seq, events, state, unlessHeard };
-    const giveUpAt = ids.now() + limits.storeAwayMs;
-    for (;;) {
-      try {
-        const appended: Appended = await store.append(this.taskId, batch);
-        if (!appended.ok) return appended;
-        this.#seq += events.length;
-        this.#keep(events);
-        if (appended.toTell) this.#place.push?.nudge();
-        return appended;
-      } catch (thrown) {
-        if (!isAway(thrown) || ids.now() >= giveUpAt) return { ok: false, because: "store" };
-        await this.#pause();
-      }
+    try {
+      const appended = await patiently(this.#place, () => this.#place.store.append(this.taskId, batch));
+      if (!appended.ok) return appended;
+      this.#seq += events.length;
+      this.#keep(events);
+      if (appended.toTell) this.#place.push?.nudge();
+      return appended;
+    } catch (thrown) {
+      return { ok: false, because: isAway(thrown) ? "away" : "unwritable" };
     }
   }
 
@@ -128,12 +139,9 @@ export class JournalWriter {
     if (this.#written.length + events.length > this.#place.limits.entriesPerSnapshot) this.#written = undefined;
     else for (const event of events) this.#written.push(event);
   }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => void this.#place.timers.after(TRY_AGAIN_MS, resolve));
-  }
 }
 
-function isAway(thrown: unknown): boolean {
-  return thrown instanceof AgentError && thrown.code === "unavailable";
+/** Refused for what was said, not for who says it. */
+export function isFault(because: Unwritten): because is "full" | "unwritable" {
+  return because === "full" || because === "unwritable";
 }

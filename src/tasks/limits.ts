@@ -42,8 +42,8 @@ export interface TaskLimits {
   readonly cursorBytes: number;
   readonly leaseMs: number;
   readonly renewEveryMs: number;
-  /** Lost tasks one sweep takes over. */
-  readonly takeOversPerSweep: number;
+  /** Lost tasks that are taken over in one step. */
+  readonly takeOversAtOnce: number;
   /** A reader of a shared store looks again after this time, whether a hint came or not. */
   readonly lookAgainMs: number;
   /** How long a run waits for a store that is away before it gives up its place. */
@@ -86,7 +86,7 @@ export const DEFAULT_TASK_LIMITS: TaskLimits = Object.freeze({
   cursorBytes: 256,
   leaseMs: 10_000,
   renewEveryMs: 3_000,
-  takeOversPerSweep: 100,
+  takeOversAtOnce: 100,
   lookAgainMs: 2_000,
   storeAwayMs: 8_000,
   cancelGraceMs: 5_000,

@@ -1,14 +1,16 @@
-import { AgentError, type Envelope, type Json, type Maybe, partsOf, type Task, TaskFold } from "../envelope/index.js";
+import { AgentError, type Envelope, type Maybe, partsOf, type Task } from "../envelope/index.js";
 import { type AgentStream, isStream, Progress, type Result } from "./agent-function.js";
-import { JournalWriter, type Written } from "./journal-writer.js";
+import { isFault, JournalWriter, type Unwritten, type Written } from "./journal-writer.js";
 import { Incoming } from "./messages.js";
 import { openTurn } from "./open-turn.js";
+import { patiently } from "./patience.js";
 import type { Turned } from "./store.js";
 import { type Turn, type TurnTask, ttlOf } from "./turn.js";
 import {
   artifactEvent,
   failedEvent,
   type ResultArtifact,
+  resultOf,
   statusEvent,
   type TaskTalk,
   type TurnEnd,
@@ -16,8 +18,6 @@ import {
   withheldEnd,
 } from "./turn-events.js";
 import type { Running, ServedAgent, Workplace } from "./workplace.js";
-
-const RESULT = "result";
 
 /** A task in the hands of this process, and the message its first turn hears. */
 export interface RunStart {
@@ -59,7 +59,6 @@ export class Run implements Running, TurnTask {
   /** `ending`: the last entries of a turn are being written. `over`: what the agent still says is refused. */
   #phase: "working" | "ending" | "over" = "working";
   #stopAsked: { readonly state: "failed" | "canceled"; readonly reason: AgentError } | undefined;
-  #carried: Maybe<Json>;
   #turns = 1;
   #agentAtWork = false;
   #finished = false;
@@ -179,31 +178,34 @@ export class Run implements Running, TurnTask {
     this.#phase = "ending";
     this.#turn.end();
     const end = turnEnd(this.#talk, result, this.#result, this.#place.ids);
-    const written = await this.#writer.end(end.events, this.#turn.saved ?? this.#carried, !end.final);
+    const written = await this.#writer.end(end.events, this.#turn.saved, !end.final);
     if (!written.ok && written.because === "heard") return this.#nextTurn(end);
-    if (!written.ok && written.because === "full") return this.#close("failed", tooLarge());
-    if (written.ok && !end.final && this.#turns === 1) this.outcome = this.#added();
-    this.#finish(written.ok ? this.#writer.seq : undefined);
+    const fault = written.ok ? undefined : faultOf(written.because);
+    if (fault !== undefined) return this.#close("failed", fault);
+    const stands = written.ok && !(written.cancelRequested && (await this.#wasCanceled()));
+    if (stands && !end.final && this.#turns === 1) this.outcome = this.#writer.addedTo(this.opening);
+    this.#finish(stands ? this.#writer.seq : undefined);
     return false;
   }
 
-  /** What this run wrote, put together: it saves asking the store for what was just given to it. */
-  #added(): Maybe<Task> {
-    const { written } = this.#writer;
-    if (written === undefined) return undefined;
-    const fold = new TaskFold(this.opening);
-    for (const event of written) fold.apply(event);
-    return fold.snapshot();
+  /** The turn ended before its cancel was heard of. A question is nothing to wait for then: the task is canceled where it rests. */
+  async #wasCanceled(): Promise<boolean> {
+    const { store, push } = this.#place;
+    const asked = await store.requestCancel(this.taskId, this.owner).catch(() => undefined);
+    if (asked?.outcome !== "canceled") return false;
+    push?.nudge();
+    return true;
   }
 
   async #nextTurn(withheld: TurnEnd): Promise<boolean> {
     for (const event of withheldEnd(withheld, this.#place.ids.now())) this.#writer.add(event);
     this.#phase = "working";
-    this.#carried = this.#turn.saved ?? this.#carried;
-    this.#heed(await this.#writer.write());
+    this.#heed(await this.#writer.write(this.#turn.saved));
     if (this.#stopAsked !== undefined && !this.#isOver()) await this.#stopNow(this.#stopAsked.state, this.#stopAsked.reason);
     if (this.#isOver()) return false;
-    const next = await this.#place.store.nextTurn(this.taskId, this.epoch).catch(() => undefined);
+    const { store } = this.#place;
+    const asking = patiently(this.#place, () => store.nextTurn(this.taskId, this.epoch, this.#turn.turn));
+    const next = await asking.catch(() => undefined);
     if (this.#isOver()) return false;
     if (next === undefined) {
       this.abandon(lostPlace());
@@ -218,7 +220,7 @@ export class Run implements Running, TurnTask {
     this.#message = message;
     this.#talk = this.#talkOver(message);
     this.#result = resultOf(turned.task, turned.turn);
-    this.#turn = openTurn(this.#place, this.#start, message, { ...turned, state: this.#carried ?? turned.state });
+    this.#turn = openTurn(this.#place, this.#start, message, turned);
     this.#turn.joinTask(this);
     this.#limitTime();
   }
@@ -231,8 +233,11 @@ export class Run implements Running, TurnTask {
   #heed(written: Written): void {
     if (written.ok) {
       if (written.cancelRequested) void this.stop("canceled", new AgentError("cancelled", "the task was canceled"));
-    } else if (written.because === "full") void this.stop("failed", tooLarge());
-    else this.abandon(lostPlace());
+      return;
+    }
+    const fault = faultOf(written.because);
+    if (fault === undefined) this.abandon(lostPlace());
+    else void this.stop("failed", fault);
   }
 
   async #stopNow(state: "failed" | "canceled", reason: AgentError): Promise<void> {
@@ -253,9 +258,7 @@ export class Run implements Running, TurnTask {
     const { ids } = this.#place;
     const { code, message } = reason;
     const event = state === "canceled" ? statusEvent(this.#talk, state, ids) : failedEvent(this.#talk, ids, { code, message });
-    let written = await this.#writer.end([event], undefined, false);
-    // What was unwritten did not fit and is dropped; the status alone always does.
-    if (!written.ok && written.because === "full") written = await this.#writer.end([event], undefined, false);
+    const written = await this.#writer.close(event);
     this.#finish(written.ok ? this.#writer.seq : undefined);
     return false;
   }
@@ -280,13 +283,10 @@ export class Run implements Running, TurnTask {
   }
 }
 
-/** A later turn does not write over what an earlier one has answered. */
-function resultOf(task: Task, turn: number): ResultArtifact {
-  const taken = turn > 1 && task.artifacts.some(({ id }) => id === RESULT);
-  return { id: taken ? `${RESULT}-${turn}` : RESULT, started: false };
-}
-
-function tooLarge(): AgentError {
+/** What the agent did wrong, where a write was refused for it; undefined where the task is simply not ours any more. */
+function faultOf(because: Unwritten): Maybe<AgentError> {
+  if (!isFault(because)) return undefined;
+  if (because === "unwritable") return new AgentError("internal", "what the agent said cannot be kept");
   return new AgentError("too_large", "the task has reached the limit of its journal");
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { AgentError, type Part, textOf } from "../envelope/index.js";
+import { createMemoryStore } from "./stores/memory.js";
 import { all, brief, codeOf, gate, manualTimers, settle, TestRuntime } from "./testing.js";
 
 const hang = () => new Promise<never>(() => undefined);
@@ -150,6 +152,65 @@ describe("a store that fails", () => {
     ];
     expect(await Promise.all(failures.map(codeOf))).toEqual(failures.map(() => "unavailable"));
     expect(at.runtime.stats().runningTasks).toBe(0);
+  });
+
+  test("what an agent says and no store can keep fails its task at once, whenever it is said", async () => {
+    const timers = manualTimers();
+    const kept = createMemoryStore({ now: timers.now });
+    const append = kept.append.bind(kept);
+    kept.append = async (taskId, batch) => {
+      JSON.stringify(batch.events);
+      return append(taskId, batch);
+    };
+    // No JSON, which the types cannot tell.
+    const unsaid = { kind: "data", data: 1n } as unknown as Part;
+    const at = new TestRuntime(
+      {
+        async *mid(_message, task) {
+          yield task.artifact([unsaid]);
+          yield await hang();
+        },
+        end: () => [unsaid],
+      },
+      { timers, store: kept },
+    );
+    for (const agent of ["mid", "end"]) {
+      const { status } = await at.task("x", { call: { agent } });
+      expect(status).toMatchObject({
+        state: "failed",
+        error: { code: "internal", message: "what the agent said cannot be kept" },
+      });
+    }
+    expect(at.runtime.stats().runningTasks).toBe(0);
+  });
+
+  test.each([
+    ["full", { state: "failed", error: { code: "too_large" } }],
+    ["fenced", { state: "submitted" }],
+    ["away", { state: "submitted" }],
+  ] as const)("writes nothing behind entries that were refused as %s", async (because, status) => {
+    const at = new TestRuntime({
+      async *talk() {
+        yield "a";
+        await settle();
+        return "b";
+      },
+    });
+    const answered = gate();
+    const { append } = at.store;
+    at.store.append = async (taskId, batch) => {
+      const [first] = batch.events;
+      if (first?.kind !== "artifact" || textOf(first.artifact.parts) !== "a") return append.call(at.store, taskId, batch);
+      await answered.passed;
+      if (because === "away") throw new AgentError("unavailable", "away");
+      return { ok: false, because };
+    };
+    const { id } = await at.task("x", { delivery: "accepted" });
+    for (let tick = 0; tick < 3; tick++) await settle();
+    at.timers.advance(8_000);
+    answered.open();
+    for (let tick = 0; tick < 3; tick++) await settle();
+    expect(await at.get(id)).toMatchObject({ status, artifacts: [] });
   });
 
   test("stops the run whose entries it does not take", async () => {

@@ -5,7 +5,7 @@ import type { PushPort } from "./push-port.js";
 import { rethrowOurs } from "./refusals.js";
 import { send } from "./send.js";
 import type { Store } from "./store.js";
-import { heedCancel, sweep } from "./sweep.js";
+import { heedCancel, renewAll, settleAllLost } from "./sweep.js";
 import { cancelTask, getTask, listTasks, subscribe } from "./task-operations.js";
 import { platformTimers, type Timers } from "./timers.js";
 import { type FetchPart, type Ids, type ServedAgent, Workplace } from "./workplace.js";
@@ -98,18 +98,27 @@ function handle(place: Workplace, operation: Operation, call: Call): Reply {
   }
 }
 
+/** One timer for all tasks. Renewing comes first, and never waits for the other: what is held here must not be lost meanwhile. */
 function sweepEvery(place: Workplace): () => void {
-  let sweeping = false;
+  const renewing = oneAtATime(() => renewAll(place));
+  const settling = oneAtATime(() => settleAllLost(place));
   return place.timers.every(place.limits.renewEveryMs, () => {
-    if (sweeping) return;
-    sweeping = true;
-    // A store that is away now may be back for the next sweep; until then leases run out, which is what they are for.
-    void sweep(place)
-      .catch(() => undefined)
-      .finally(() => {
-        sweeping = false;
-      });
+    renewing();
+    settling();
   });
+}
+
+/** Nothing is begun while it is still under way. A store that is away now may be back for the next time. */
+function oneAtATime(work: () => Promise<void>): () => void {
+  let busy = false;
+  const done = () => {
+    busy = false;
+  };
+  return () => {
+    if (busy) return;
+    busy = true;
+    work().then(done, done);
+  };
 }
 
 async function closeDown(place: Workplace, drainMs: number): Promise<void> {

@@ -108,6 +108,8 @@ export interface TakenOver extends Hold {
   readonly contextId: string;
   readonly seq: number;
   readonly turn: number;
+  /** What this turn hears. Others may wait behind it. */
+  readonly message: Envelope;
   readonly state: Maybe<Json>;
   readonly cancelRequested: boolean;
 }
@@ -146,8 +148,11 @@ export interface Store {
   hear(taskId: string, owner: string, message: Envelope): Promise<Heard>;
   /** A new turn of an interrupted task, with the message that begins it: a fresh lease and epoch, a `working` entry. */
   resume(taskId: string, owner: string, message: Envelope, lease: LeaseRequest): Promise<Resumed>;
-  /** The holder's next turn: the message that waits longest. Undefined when none does, or the epoch is stale. */
-  nextTurn(taskId: string, epoch: number): Promise<Maybe<{ readonly message: Envelope; readonly turned: Turned }>>;
+  /**
+   * The holder's turn after `turn`: the message that waits longest. Undefined when none does, or the epoch is stale. Asked
+   * once more, because the answer was lost, it gives the same turn.
+   */
+  nextTurn(taskId: string, epoch: number, turn: number): Promise<Maybe<{ readonly message: Envelope; readonly turned: Turned }>>;
   read(
     taskId: string,
     owner: string,

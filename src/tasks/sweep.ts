@@ -1,4 +1,4 @@
-import { AgentError, type Maybe } from "../envelope/index.js";
+import { AgentError } from "../envelope/index.js";
 import { openTurn } from "./open-turn.js";
 import { Run } from "./run.js";
 import { leaseOf } from "./start-task.js";
@@ -6,22 +6,27 @@ import type { TakenOver } from "./store.js";
 import { failedEvent, statusEvent } from "./turn-events.js";
 import type { Running, ServedAgent, Workplace } from "./workplace.js";
 
-/** Keeps what is held here, and ends or restarts what nobody holds any more. One timer for all tasks. */
-export async function sweep(place: Workplace): Promise<void> {
-  await renewAll(place);
-  const lost = await place.store.takeOver(leaseOf(place), place.limits.takeOversPerSweep);
-  for (const task of lost) await settleLost(place, task);
+/** Keeps what is held here. */
+export async function renewAll(place: Workplace): Promise<void> {
+  const runs = [...place.runs.values()];
+  if (runs.length > 0) await renew(place, runs);
+}
+
+/** Ends or restarts what nobody holds any more, until nothing of the kind is left. Who shuts down leaves it to others. */
+export async function settleAllLost(place: Workplace): Promise<void> {
+  const most = place.limits.takeOversAtOnce;
+  for (let found = most; found === most && !place.closing; ) {
+    const lost = await place.store.takeOver(leaseOf(place), most);
+    // One that cannot be settled keeps nobody waiting; its lease runs out once more, and then it is tried again.
+    await Promise.allSettled(lost.map((task) => settleLost(place, task)));
+    found = lost.length;
+  }
 }
 
 /** Somebody asked another process to cancel a task that runs here; the store says whether that is so. */
 export async function heedCancel(place: Workplace, taskId: string): Promise<void> {
   const run = place.runs.get(taskId);
   if (run !== undefined) await renew(place, [run]);
-}
-
-async function renewAll(place: Workplace): Promise<void> {
-  const runs = [...place.runs.values()];
-  if (runs.length > 0) await renew(place, runs);
 }
 
 async function renew(place: Workplace, runs: readonly Running[]): Promise<void> {
@@ -39,13 +44,9 @@ async function settleLost(place: Workplace, lost: TakenOver): Promise<void> {
   // Our own run was too late to renew and is fenced off now.
   place.runs.get(lost.taskId)?.abandon(new AgentError("lost_place", "the task is no longer held by this process"));
   const agent = place.agents.get(lost.agent);
-  const restart = !lost.cancelRequested && !place.closing && agent?.restartable === true;
-  if (restart && (await restarted(place, lost, agent)) !== undefined) return;
-  const { taskId, epoch, seq, owner } = lost;
-  const task = (await place.store.snapshot(taskId, owner))?.task;
-  const heard = task?.history.findLast(({ role }) => role === "user");
-  if (task === undefined || heard === undefined) return;
-  const talk = { agent: lost.agent, heard, sessionId: lost.contextId, taskId };
+  if (!lost.cancelRequested && agent?.restartable === true) return restart(place, lost, agent);
+  const { taskId, epoch, seq } = lost;
+  const talk = { agent: lost.agent, heard: lost.message, sessionId: lost.contextId, taskId };
   const event = lost.cancelRequested
     ? statusEvent(talk, "canceled", place.ids)
     : failedEvent(talk, place.ids, { code: "lost_place", message: "the process that ran the task is gone" });
@@ -53,19 +54,12 @@ async function settleLost(place: Workplace, lost: TakenOver): Promise<void> {
   if (appended.ok && appended.toTell) place.push?.nudge();
 }
 
-/** Undefined when there is no room for it here. */
-async function restarted(place: Workplace, lost: TakenOver, agent: ServedAgent): Promise<Maybe<Run>> {
-  const { taskId, owner, agent: agentName, epoch, seq } = lost;
+/** Where there is no room for it, it waits until its lease has run out once more: for another process, or for room here. */
+async function restart(place: Workplace, lost: TakenOver, agent: ServedAgent): Promise<void> {
+  const { taskId, owner, agent: agentName, epoch, seq, message } = lost;
   const task = (await place.store.snapshot(taskId, owner))?.task;
-  const message = task?.history.findLast(({ role }) => role === "user");
-  if (task === undefined || message === undefined) return undefined;
-  try {
-    place.enter(owner);
-  } catch {
-    return undefined;
-  }
+  if (task === undefined || place.closing) return;
+  place.enter(owner);
   const turn = openTurn(place, { caller: owner, owner }, message, { task, turn: lost.turn, state: lost.state });
-  const run = new Run(place, { task, owner, caller: owner, agentName, agent, epoch, seq, message }, turn);
-  run.begin();
-  return run;
+  new Run(place, { task, owner, caller: owner, agentName, agent, epoch, seq, message }, turn).begin();
 }

@@ -6,6 +6,7 @@ import {
   type Metadata,
   type Part,
   partsOf,
+  type Task,
   type TaskEvent,
   textOf,
 } from "../envelope/index.js";
@@ -55,6 +56,14 @@ export interface TurnEnd {
 export interface ResultArtifact {
   readonly id: string;
   readonly started: boolean;
+}
+
+const RESULT = "result";
+
+/** A later turn does not write over what an earlier one has answered. */
+export function resultOf(task: Task, turn: number): ResultArtifact {
+  const taken = turn > 1 && task.artifacts.some(({ id }) => id === RESULT);
+  return { id: taken ? `${RESULT}-${turn}` : RESULT, started: false };
 }
 
 /** What an agent's return value, or what it threw, means for its task. */

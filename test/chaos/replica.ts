@@ -1,21 +1,28 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type AgentFunction, agent, openRedisStore, serve } from "../../src/index.js";
+import { type AgentFunction, agent, openRedisStore, openSqliteStore, serve } from "../../src/index.js";
 
-/** One replica as a process of its own. Started with its facts as JSON; says `ready` on stdout once it answers. */
+/** One replica as a process of its own. Started with its facts as JSON; says `ready <url>` on stdout once it answers. */
 export interface ReplicaFacts {
-  readonly port: number;
-  /** The address callers use: the balancer's. */
-  readonly publicUrl: string;
-  readonly redisUrl: string;
+  /** Any free one unless told. */
+  readonly port?: number;
+  /** The address callers use where it is not its own: the balancer's. */
+  readonly publicUrl?: string;
+  /** Tasks are kept in this Redis, or in this file. */
+  readonly redisUrl?: string;
+  readonly file?: string;
   readonly leaseMs: number;
+  /** Tells webhooks on this machine. */
+  readonly push?: boolean;
 }
 
 const ROOM = 2_000;
+const PUSH_TIMEOUT_MS = 1_000;
 const facts: ReplicaFacts = JSON.parse(process.argv[2] ?? "{}");
 
 /** Counts aloud: `<how many> <milliseconds between two> <milliseconds before the first>`. Each number says who said it. */
 const count: AgentFunction = async function* (message, task) {
   const [many = 0, everyMs = 0, beforeMs = 0] = message.text.split(" ").map(Number);
+  task.signal.addEventListener("abort", () => process.stdout.write(`stopped ${task.id}\n`));
   yield task.working();
   await pause(beforeMs, undefined, task);
   for (let number = 0; number < many; number++) {
@@ -25,16 +32,25 @@ const count: AgentFunction = async function* (message, task) {
 };
 
 const description = "Counts aloud";
-const store = await openRedisStore({ url: facts.redisUrl });
-await serve(
+const store =
+  facts.redisUrl === undefined
+    ? await openSqliteStore({ file: facts.file ?? "", now: Date.now })
+    : await openRedisStore({ url: facts.redisUrl });
+const server = await serve(
   [agent({ name: "once", description, handle: count }), agent({ name: "again", description, handle: count, restartable: true })],
   {
-    port: facts.port,
-    publicUrl: facts.publicUrl,
+    port: facts.port ?? 0,
+    ...(facts.publicUrl === undefined ? {} : { publicUrl: facts.publicUrl }),
     store,
-    push: false,
+    push: facts.push === true ? { allow: ["127.0.0.1"] } : false,
     limits: { openStreamsPerOwner: ROOM },
-    taskLimits: { leaseMs: facts.leaseMs, renewEveryMs: facts.leaseMs / 4, runningTasks: ROOM, runningTasksPerOwner: ROOM },
+    taskLimits: {
+      leaseMs: facts.leaseMs,
+      renewEveryMs: facts.leaseMs / 4,
+      runningTasks: ROOM,
+      runningTasksPerOwner: ROOM,
+      pushTimeoutMs: PUSH_TIMEOUT_MS,
+    },
   },
 );
-process.stdout.write("ready\n");
+process.stdout.write(`ready ${server.url}\n`);

@@ -93,7 +93,8 @@ async function strike(fleet: Fleet, seconds: number, random: () => number): Prom
     const well = fleet.replicas.filter(({ ready, frozen }) => ready && !frozen);
     const victim = well.length > 1 ? oneOf(well, random) : undefined;
     if (victim === undefined) continue;
-    if (random() < 0.5) {
+    // In turns, so that the shortest run has both.
+    if (count.kills <= count.freezes) {
       fleet.kill(victim);
       count.kills += 1;
     } else {

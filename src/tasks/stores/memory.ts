@@ -142,13 +142,11 @@ class MemoryStore implements Store {
     return { ok: true, ...record.turned() };
   }
 
-  async nextTurn(taskId: string, epoch: number) {
+  async nextTurn(taskId: string, epoch: number, turn: number) {
     const record = this.#tasks.get(taskId);
     if (record === undefined || record.holder === undefined || record.epoch !== epoch) return undefined;
-    const message = record.inputs?.shift();
-    if (message === undefined) return undefined;
-    record.turn += 1;
-    return { message, turned: record.turned() };
+    if (record.turn === turn && !record.beginTurn()) return undefined;
+    return { message: record.message, turned: record.turned() };
   }
 
   async read(taskId: string, owner: string, after: number, limit: number) {
@@ -204,8 +202,8 @@ class MemoryStore implements Store {
       if (taken.length >= limit) break;
       if (record.leaseUntilMs > nowMs) continue;
       this.#hold(record, lease);
-      const { taskId, epoch, owner, agent, contextId, seq, turn, saved: state, cancelRequested } = record;
-      taken.push({ taskId, epoch, owner, agent, contextId, seq, turn, state, cancelRequested });
+      const { taskId, epoch, owner, agent, contextId, seq, turn, message, saved: state, cancelRequested } = record;
+      taken.push({ taskId, epoch, owner, agent, contextId, seq, turn, message, state, cancelRequested });
     }
     return taken;
   }

@@ -112,8 +112,8 @@ class SqliteStore implements Store {
     return this.#queue.do("write", () => this.#steps.resume(taskId, owner, message, lease));
   }
 
-  nextTurn(taskId: string, epoch: number) {
-    return this.#queue.do("write", () => this.#steps.nextTurn(taskId, epoch));
+  nextTurn(taskId: string, epoch: number, turn: number) {
+    return this.#queue.do("write", () => this.#steps.nextTurn(taskId, epoch, turn));
   }
 
   read(taskId: string, owner: string, after: number, limit: number) {

@@ -112,10 +112,11 @@ export const storeContract: readonly StoreRequirement[] = [
       same(await store.hear("t", OWNER, message("much more")), "busy");
       const ending = { ...batch(1, 1, [status("completed")]), unlessHeard: true };
       same(await store.append("t", ending), { ok: false, because: "heard" });
-      same(await store.nextTurn("t", 9), undefined);
-      const next = await store.nextTurn("t", 1);
+      same(await store.nextTurn("t", 9, 1), undefined);
+      const next = await store.nextTurn("t", 1, 1);
       same([next?.message.id, next?.turned.turn], ["m-more", 2]);
-      same(await store.nextTurn("t", 1), undefined);
+      same(await store.nextTurn("t", 1, 1), next);
+      same(await store.nextTurn("t", 1, 2), undefined);
       same((await store.append("t", ending)).ok, true);
       same(await store.hear("t", OWNER, message("late")), "closed");
     },
@@ -182,8 +183,30 @@ export const storeContract: readonly StoreRequirement[] = [
       advance(600);
       const taken = await store.takeOver({ holder: "h-2", leaseMs: 1_000 }, 10);
       const rest = { owner: OWNER, agent: "a", contextId: "c", seq: 1, turn: 1, state: undefined, cancelRequested: false };
-      same(taken, [{ taskId: "lost", epoch: 2, ...rest }]);
+      same(taken, [{ taskId: "lost", epoch: 2, message: message("hello"), ...rest }]);
       same(await store.takeOver({ holder: "h-3", leaseMs: 1_000 }, 10), []);
+    },
+  },
+  {
+    name: "a task that is taken over comes with the message of its turn, not with one that waits",
+    async check(makeStore) {
+      const { store, advance } = await makeStore({});
+      const heir = { holder: "h-2", leaseMs: 1_000 };
+      const taken = async () => {
+        advance(1_001);
+        return (await store.takeOver(heir, 10)).map(({ turn, message }) => `${turn} ${message.id}`);
+      };
+      await store.create(start("t"));
+      for (const text of ["two", "three"]) await store.hear("t", OWNER, message(text));
+      same(await taken(), ["1 m-hello"]);
+      await store.nextTurn("t", 2, 1);
+      same(await taken(), ["2 m-two"]);
+      await store.nextTurn("t", 3, 2);
+      same(await taken(), ["3 m-three"]);
+      await store.append("t", batch(4, 1, [status("input-required")]));
+      await store.resume("t", OWNER, message("four"), heir);
+      await store.hear("t", OWNER, message("five"));
+      same(await taken(), ["4 m-four"]);
     },
   },
   {

@@ -112,6 +112,20 @@ export class TaskRecord {
     return this.#heard?.length ?? 0;
   }
 
+  /** What the turn at hand hears: the last message that does not wait. */
+  get message(): Envelope {
+    const said = this.#heard?.[this.messagesHeard - this.waiting - 1]?.message ?? this.#firstTask().history.at(-1);
+    if (said === undefined) throw new Error("a task begins with a message");
+    return said;
+  }
+
+  /** The message that waits longest has its turn. False when none waits. */
+  beginTurn(): boolean {
+    if (this.inputs?.shift() === undefined) return false;
+    this.turn += 1;
+    return true;
+  }
+
   turned(): Turned {
     return { epoch: this.epoch, seq: this.seq, turn: this.turn, task: this.snapshot().task, state: this.saved };
   }

@@ -105,6 +105,31 @@ describe.skipIf(!available)("a Redis that goes away", () => {
     expect(await read(writer, "u", 2)).toEqual(["3 status completed"]);
   });
 
+  test("after a break the holders come first: nothing is taken over before they could renew", async () => {
+    const [holder, other] = [await open({ prefix: "holders" }), await open({ prefix: "holders" })];
+    await holder.create({ ...start("h"), lease: { holder: "h-1", leaseMs: 1 } });
+    const admin = new Redis(server.url);
+    await admin.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    admin.disconnect();
+    const lease = { holder: "h-2", leaseMs: 60_000 };
+    const taken: unknown[] = [];
+    await until(() =>
+      other.takeOver(lease, 10).then(
+        (lost) => taken.push(...lost) >= 0,
+        () => false,
+      ),
+    );
+    expect(taken).toEqual([]);
+    await until(() =>
+      holder.renew([{ taskId: "h", epoch: 1 }], 1).then(
+        ([renewed]) => renewed?.ok === true,
+        () => false,
+      ),
+    );
+    const fresh = await open({ prefix: "holders" });
+    await until(async () => (await fresh.takeOver(lease, 10)).length === 1);
+  });
+
   test("Redis forgets its scripts: they are sent again", async () => {
     const store = await open();
     const admin = new Redis(server.url);

@@ -16,7 +16,7 @@ export interface RedisTls {
 export const REDIS_ANSWER_MS = 3_000;
 const CONNECT_MS = 3_000;
 const RETRY_FIRST_MS = 50;
-const RETRY_MOST_MS = 2_000;
+const RETRY_MOST_MS = 1_000;
 const DEFAULT_PORT = "6379";
 /** How often Redis is asked for its time: the clocks of two machines drift apart. */
 const ASK_TIME_MS = 60_000;
@@ -38,6 +38,7 @@ export class RedisConnection {
   #aheadMs = 0;
   #timeAskedMs = 0;
   #corked = false;
+  #backAtMs = Number.NEGATIVE_INFINITY;
 
   private constructor(client: Redis, where: string, { scripts, testClock }: Equipment) {
     this.client = client;
@@ -56,6 +57,9 @@ export class RedisConnection {
     try {
       await connection.client.connect();
       await connection.#askTime();
+      connection.client.on("ready", () => {
+        connection.#backAtMs = performance.now();
+      });
     } catch (thrown) {
       connection.client.disconnect();
       throw storeFailure(thrown);
@@ -74,6 +78,11 @@ export class RedisConnection {
     const elapsedMs = performance.now();
     if (elapsedMs - this.#timeAskedMs > ASK_TIME_MS) void this.#askTime().catch(() => undefined);
     return Math.floor(elapsedMs + this.#aheadMs);
+  }
+
+  /** How long ago the connection came back; one that never broke is as good as one that came back long ago. */
+  get backForMs(): number {
+    return performance.now() - this.#backAtMs;
   }
 
   async run(name: ScriptName, keys: readonly string[], values: readonly Value[]): Promise<unknown> {

@@ -1,4 +1,4 @@
-import type { Maybe } from "../../../envelope/index.js";
+import { AgentError, type Maybe } from "../../../envelope/index.js";
 import { listOf, numberOf, textOf } from "./answers.js";
 import type { RedisConnection } from "./connection.js";
 import type { TaskKeys } from "./keys.js";
@@ -17,6 +17,9 @@ export interface Hint {
 const MARKS_PER_MS = 1_000;
 
 const SCAN_COUNT = 1_000;
+const ROUNDS = 8;
+/** What could not be taken is tried again after this time. */
+const DAMAGED_LATER_MS = 60_000;
 
 /**
  * An index over all owners of tasks to be looked at, by time. It only says where to look: the task's own keys decide. A hint
@@ -44,7 +47,28 @@ export class HintIndex {
     await this.#redis.command("ZADD", [this.#key, "LT", markOf(ms), nameOf(tag, id)]);
   }
 
-  async due(limit: number): Promise<readonly Hint[]> {
+  /**
+   * Takes what is due, up to `limit`. Each round puts right the hints it has met, so that the next one meets others. What is
+   * damaged is put off, and keeps nobody from the rest.
+   */
+  async take<T>(limit: number, take: (hint: Hint) => Promise<Maybe<T>>): Promise<readonly T[]> {
+    const taken: T[] = [];
+    for (let round = 0; round < ROUNDS && taken.length < limit; round++) {
+      const hints = await this.#due(limit - taken.length);
+      if (hints.length === 0) break;
+      const found = await Promise.all(hints.map((hint) => take(hint).catch((thrown) => this.#putOff(hint, thrown))));
+      for (const one of found) if (one !== undefined) taken.push(one);
+    }
+    return taken;
+  }
+
+  async #putOff(hint: Hint, thrown: unknown): Promise<undefined> {
+    const failure = AgentError.from(thrown);
+    if (failure.code === "unavailable") throw failure;
+    await this.settle(hint, this.#redis.nowMs + DAMAGED_LATER_MS).done;
+  }
+
+  async #due(limit: number): Promise<readonly Hint[]> {
     const upTo = `(${(this.#redis.nowMs + 1) * MARKS_PER_MS}`;
     const answer = await this.#redis.command("ZRANGEBYSCORE", [this.#key, "-inf", upTo, "WITHSCORES", "LIMIT", 0, limit]);
     const flat = listOf(answer);

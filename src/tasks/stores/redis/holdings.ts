@@ -5,13 +5,17 @@ import type { RedisConnection } from "./connection.js";
 import { type Hint, HintIndex } from "./hints.js";
 import type { KeyNames, TaskKeys } from "./keys.js";
 import { type RecentTask, RecentTasks } from "./recent-tasks.js";
+import { turnMessageFrom } from "./task-material.js";
 import type { TaskScripts } from "./task-scripts.js";
 import { appendedFrom } from "./writing.js";
 
 /** Tasks whose owner is remembered for their holder; those that are held are far fewer. */
 const REMEMBERED_TASKS = 50_000;
-/** Each round of a sweep puts right the hints it has met, so that the next one meets others. */
-const SWEEP_ROUNDS = 8;
+/**
+ * While Redis was away nobody could renew, and every lease may have run out. For this part of a lease nothing is taken over
+ * after that: holders that are well get their connection back too, and come first.
+ */
+const HOLDERS_FIRST = 0.5;
 /** The hint of a task that this store did not put into hands: left to the sweep. */
 const NO_MARK = 0;
 const CLOSED: Appended = Object.freeze({ ok: false, because: "closed" });
@@ -65,18 +69,16 @@ export class Holdings {
 
   async renew({ taskId, epoch }: Hold, leaseMs: number): Promise<Appended> {
     const task = await this.find(taskId);
-    return task === undefined ? CLOSED : appendedFrom(await this.#scripts.run("renew", task.keys, [epoch, leaseMs]));
+    if (task === undefined) return CLOSED;
+    const renewed = appendedFrom(await this.#scripts.run("renew", task.keys, [epoch, leaseMs]));
+    // Given back: somebody else may have it now.
+    if (leaseMs === 0) this.lookNow(task.keys);
+    return renewed;
   }
 
   async takeOver(lease: LeaseRequest, limit: number): Promise<readonly TakenOver[]> {
-    const taken: TakenOver[] = [];
-    for (let round = 0; round < SWEEP_ROUNDS && taken.length < limit; round++) {
-      const hints = await this.#leases.due(limit - taken.length);
-      if (hints.length === 0) break;
-      const found = await Promise.all(hints.map((hint) => this.#take(hint, lease)));
-      for (const task of found) if (task !== undefined) taken.push(task);
-    }
-    return taken;
+    if (this.#redis.backForMs < lease.leaseMs * HOLDERS_FIRST) return [];
+    return this.#leases.take(limit, (hint) => this.#take(hint, lease));
   }
 
   async #take(hint: Hint, { holder, leaseMs }: LeaseRequest): Promise<Maybe<TakenOver>> {
@@ -87,7 +89,7 @@ export class Holdings {
     await done;
     if (outcome !== "taken") return undefined;
     this.keep({ keys, mark });
-    const [epoch, owner, agent, contextId, seq, turn, saved, cancel] = rest;
+    const [epoch, owner, agent, contextId, seq, turn, saved, cancel, message] = rest;
     return {
       taskId: hint.taskId,
       epoch: numberOf(epoch),
@@ -96,6 +98,7 @@ export class Holdings {
       contextId: textOf(contextId),
       seq: numberOf(seq),
       turn: numberOf(turn),
+      message: turnMessageFrom(message),
       state: savedFrom(saved),
       cancelRequested: cancel === "1",
     };

@@ -27,7 +27,7 @@ import type { RedisConnection } from "./connection.js";
 import { Holdings, savedFrom } from "./holdings.js";
 import type { KeyNames, TaskKeys } from "./keys.js";
 import { listingOf } from "./listing.js";
-import { foldedFrom, heardMessageFrom } from "./task-material.js";
+import { foldedFrom, turnMessageFrom } from "./task-material.js";
 import { TaskScripts } from "./task-scripts.js";
 import { RedisWebhooks } from "./webhooks.js";
 import { appendedFrom, batchValues, newTaskValues } from "./writing.js";
@@ -130,8 +130,8 @@ export class RedisStore implements Store {
 
   async resume(taskId: string, owner: string, message: Envelope, lease: LeaseRequest): Promise<Resumed> {
     const keys = this.#names.ofTask(owner, taskId);
-    const hint = this.#holdings.announce(keys, lease);
     const values = [...messageValues(message), STATUS_BYTES, lease.holder, lease.leaseMs];
+    const hint = this.#holdings.announce(keys, lease);
     const [answer] = await Promise.all([this.#scripts.run("resume", keys, values), hint.done]);
     const [outcome, epoch, turn, saved, material, toTell] = listOf(answer);
     if (outcome !== "ok") {
@@ -145,14 +145,14 @@ export class RedisStore implements Store {
     return { ok: true, epoch: numberOf(epoch), seq, turn: numberOf(turn), task, state: savedFrom(saved) };
   }
 
-  async nextTurn(taskId: string, epoch: number): Promise<Maybe<{ message: Envelope; turned: Turned }>> {
+  async nextTurn(taskId: string, epoch: number, turn: number): Promise<Maybe<{ message: Envelope; turned: Turned }>> {
     const keys = (await this.#holdings.find(taskId))?.keys;
-    const answer = keys === undefined ? null : await this.#scripts.run("nextTurn", keys, [epoch]);
+    const answer = keys === undefined ? null : await this.#scripts.run("nextTurn", keys, [epoch, turn]);
     if (keys === undefined || answer === null) return undefined;
-    const [message, turn, saved, material] = listOf(answer);
+    const [message, next, saved, material] = listOf(answer);
     const { task, seq } = this.#fold(keys, material);
-    const turned = { epoch, seq, turn: numberOf(turn), task, state: savedFrom(saved) };
-    return { message: heardMessageFrom(message), turned };
+    const turned = { epoch, seq, turn: numberOf(next), task, state: savedFrom(saved) };
+    return { message: turnMessageFrom(message), turned };
   }
 
   async read(taskId: string, owner: string, after: number, limit: number) {

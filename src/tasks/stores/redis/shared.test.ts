@@ -47,7 +47,7 @@ describe.skipIf(!available)("several stores on one Redis", () => {
     expect(await heir.takeOver({ holder: "h-2", leaseMs: 1_000 }, 10)).toMatchObject([{ taskId: "t", epoch: 2, seq: 1 }]);
     expect(await zombie.append("t", batch(1, 1, [chunk("late")]))).toEqual({ ok: false, because: "fenced" });
     expect(await zombie.renew([{ taskId: "t", epoch: 1 }], 1_000)).toEqual([{ ok: false, because: "fenced" }]);
-    expect(await zombie.nextTurn("t", 1)).toBeUndefined();
+    expect(await zombie.nextTurn("t", 1, 1)).toBeUndefined();
     expect((await heir.append("t", batch(2, 1, [status("failed")]))).ok).toBe(true);
     expect(await read(zombie, "t")).toEqual(["1 task submitted", "2 status failed"]);
   });
@@ -59,6 +59,30 @@ describe.skipIf(!available)("several stores on one Redis", () => {
     expect(await store.resume("t", OWNER, message("x"), LEASE)).toEqual({ ok: false, because: "running" });
     nowMs += 200;
     expect(await store.takeOver({ holder: "h-2", leaseMs: 1_000 }, 10)).toMatchObject([{ taskId: "t", epoch: 2 }]);
+  });
+
+  test("a lease that is given back is taken over at once", async () => {
+    const [store, heir] = [await open(), await open()];
+    await store.create(start("t"));
+    await store.renew([{ taskId: "t", epoch: 1 }], 0);
+    expect(await heir.takeOver({ holder: "h-2", leaseMs: 1_000 }, 10)).toMatchObject([{ taskId: "t", epoch: 2 }]);
+  });
+
+  test("a damaged task keeps no other from being taken over, nor a damaged webhook from being told", async () => {
+    const store = await open();
+    for (const id of ["a", "b", "c"]) {
+      await store.create({ ...start(id), push: { taskId: id, id: "p", url: "https://x.example" } });
+      nowMs += 1;
+    }
+    for (const kind of ["t", "p"]) {
+      const [key = ""] = await admin.keys(`${prefix}:*:${kind}:a`);
+      await admin.set(key, "damaged");
+    }
+    const told = await store.duePushes(LEASE, 2);
+    expect(told.map(({ config }) => config.taskId).sort()).toEqual(["b", "c"]);
+    nowMs += 1_001;
+    const taken = await store.takeOver({ holder: "h-2", leaseMs: 1_000 }, 2);
+    expect(taken.map(({ taskId }) => taskId).sort()).toEqual(["b", "c"]);
   });
 
   test("several sweepers take over each lost task once", async () => {

@@ -1,4 +1,4 @@
-import { type Maybe, TaskFold } from "../../../envelope/index.js";
+import { type Envelope, type Maybe, TaskFold } from "../../../envelope/index.js";
 import type { Snapshot } from "../../store.js";
 import { eventFrom, messageFrom, taskFrom } from "../stored-form.js";
 import { listOf, numberOf, textOf, textsOf } from "./answers.js";
@@ -51,6 +51,12 @@ function heardFrom(text: string): { readonly after: number; readonly text: strin
   return { after: Number(text.slice(0, space)), text: text.slice(space + 1) };
 }
 
-export function heardMessageFrom(answer: unknown) {
-  return messageFrom(heardFrom(textOf(answer)).text);
+/** What a turn hears: a message as it is kept, or the entry a task begins with, which is JSON. */
+export function turnMessageFrom(answer: unknown): Envelope {
+  const text = textOf(answer);
+  if (!text.startsWith("{")) return messageFrom(heardFrom(text).text);
+  const first = eventFrom(text);
+  const said = first.kind === "task" ? first.task.history.at(-1) : undefined;
+  if (said === undefined) throw new Error("a task begins with a message");
+  return said;
 }

@@ -8,8 +8,6 @@ import type { TaskScripts } from "./task-scripts.js";
 
 /** A hint that is written before its webhook must not be looked at before the webhook is there. */
 const WRITTEN_WITHIN_MS = 5_000;
-/** Each hint gives one webhook at a time, so that one task cannot fill a teller's hands. */
-const ROUNDS = 8;
 
 /** The webhooks of the Redis store. A task that has any keeps a hint until it has ended and all is told. */
 export class RedisWebhooks {
@@ -62,15 +60,9 @@ export class RedisWebhooks {
     return (await this.#scripts.run("deletePush", keys, [id])) === 1;
   }
 
+  /** Each hint gives one webhook at a time, so that one task cannot fill a teller's hands. */
   async due(lease: LeaseRequest, limit: number): Promise<readonly DuePush[]> {
-    const due: DuePush[] = [];
-    for (let round = 0; round < ROUNDS && due.length < limit; round++) {
-      const hints = await this.#hints.due(limit - due.length);
-      if (hints.length === 0) break;
-      const taken = await Promise.all(hints.map((hint) => this.#take(hint, lease)));
-      for (const push of taken) if (push !== undefined) due.push(push);
-    }
-    return due;
+    return this.#hints.take(limit, (hint) => this.#take(hint, lease));
   }
 
   async told(keys: TaskKeys, due: DuePush, told: Told): Promise<boolean> {

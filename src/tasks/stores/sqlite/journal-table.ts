@@ -23,7 +23,7 @@ export class JournalTable {
   readonly #hear: Statement<readonly []>;
   readonly #heard: Statement<readonly [number, string]>;
   readonly #hasHeard: Statement<readonly [number]>;
-  readonly #next: Statement<readonly [number, string]>;
+  readonly #message: Statement<readonly [string]>;
   readonly #unwait: Statement<readonly []>;
   readonly #save: Statement<readonly []>;
   readonly #saved: Statement<readonly [string]>;
@@ -38,9 +38,7 @@ export class JournalTable {
     this.#hear = connection.prepare("INSERT INTO heard (task, n, after, key, waits, message) VALUES (?, ?, ?, ?, ?, ?)");
     this.#heard = connection.prepare("SELECT after, message FROM heard WHERE task = ? AND n > ? AND after <= ? ORDER BY n");
     this.#hasHeard = connection.prepare("SELECT 1 FROM heard WHERE task = ? AND key = ?");
-    this.#next = connection.prepare(
-      "SELECT n, message FROM heard INDEXED BY heard_waiting WHERE task = ? AND waits = 1 ORDER BY n LIMIT 1",
-    );
+    this.#message = connection.prepare("SELECT message FROM heard WHERE task = ? AND n = ?");
     this.#unwait = connection.prepare("UPDATE heard SET waits = 0 WHERE task = ? AND n = ?");
     this.#save = connection.prepare("INSERT OR REPLACE INTO saved (task, value) VALUES (?, ?)");
     this.#saved = connection.prepare("SELECT value FROM saved WHERE task = ?");
@@ -77,12 +75,19 @@ export class JournalTable {
     return key !== undefined && row.heard > 0 && this.#hasHeard.get([row.n, columnText(key)]) !== undefined;
   }
 
-  /** The message that waits longest, which does not wait from now on. */
-  takeWaiting(row: TaskRow): Maybe<Envelope> {
-    const next = row.waiting === 0 ? undefined : this.#next.get([row.n]);
-    if (next === undefined) return undefined;
-    this.#unwait.run([row.n, next[0]]);
-    return messageFrom(next[1]);
+  /** The message that waits longest does not wait from now on. False when none does. */
+  takeWaiting(row: TaskRow): boolean {
+    return row.waiting > 0 && this.#unwait.run([row.n, row.heard - row.waiting + 1]).changes > 0;
+  }
+
+  /** What the turn at hand hears: the last message that does not wait. */
+  message(row: TaskRow): Envelope {
+    const [text] = this.#message.get([row.n, row.heard - row.waiting]) ?? [];
+    if (text !== undefined) return messageFrom(text);
+    const [first] = this.read(row, 1, 1);
+    const said = first?.event.kind === "task" ? first.event.task.history.at(-1) : undefined;
+    if (said === undefined) throw new Error("a task begins with a message");
+    return said;
   }
 
   save(n: number, value: Json): void {

@@ -52,7 +52,6 @@ CREATE TABLE heard (
   PRIMARY KEY (task, n)
 ) WITHOUT ROWID;
 CREATE INDEX heard_keys ON heard (task, key) WHERE key IS NOT NULL;
-CREATE INDEX heard_waiting ON heard (task, n) WHERE waits = 1;
 
 CREATE TABLE saved (task INTEGER PRIMARY KEY, value TEXT NOT NULL);
 

@@ -119,12 +119,14 @@ export class TaskSteps {
     return { ok: true, ...this.#turned(then) };
   }
 
-  nextTurn(taskId: string, epoch: number): Maybe<{ readonly message: Envelope; readonly turned: Turned }> {
+  nextTurn(taskId: string, epoch: number, turn: number): Maybe<{ readonly message: Envelope; readonly turned: Turned }> {
     const { tasks, journal } = this.#in;
     const row = tasks.get(taskId);
     if (row === undefined || row.holder === undefined || row.epoch !== epoch) return undefined;
-    const message = journal.takeWaiting(row);
-    return message === undefined ? undefined : { message, turned: this.#turned(tasks.beginTurn(row)) };
+    if (row.turn !== turn) return { message: journal.message(row), turned: this.#turned(row) };
+    if (!journal.takeWaiting(row)) return undefined;
+    const then = tasks.beginTurn(row);
+    return { message: journal.message(then), turned: this.#turned(then) };
   }
 
   requestCancel(taskId: string, owner: string): Maybe<CancelRequested> {
@@ -153,8 +155,10 @@ export class TaskSteps {
   takeOver(lease: LeaseRequest, limit: number): readonly TakenOver[] {
     const { tasks, journal } = this.#in;
     return tasks.lost(limit).map((lost) => {
-      const { n, taskId, epoch, owner, agent, contextId, seq, turn, cancelRequested } = tasks.hold(lost, lease, 0);
-      return { taskId, epoch, owner, agent, contextId, seq, turn, state: journal.saved(n), cancelRequested };
+      const row = tasks.hold(lost, lease, 0);
+      const { taskId, epoch, owner, agent, contextId, seq, turn, cancelRequested } = row;
+      const [message, state] = [journal.message(row), journal.saved(row.n)];
+      return { taskId, epoch, owner, agent, contextId, seq, turn, message, state, cancelRequested };
     });
   }
 

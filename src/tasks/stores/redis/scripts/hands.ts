@@ -1,4 +1,4 @@
-import { IDLE, OWN_STATUS, PENDING, TASK } from "./pieces.js";
+import { IDLE, OWN_STATUS, PENDING, TASK, TURN_MESSAGE } from "./pieces.js";
 
 /** Written first, told second: the holder's channel rings when the request is in its place. Argument: bytes of a status. */
 export const REQUEST_CANCEL = `${TASK}${IDLE}${PENDING}${OWN_STATUS}
@@ -24,13 +24,15 @@ return { 'canceled', 'canceled', c[7] and any_pending(seq) and 1 or 0 }
  * A lease that ran out, into new hands. Answers how long it is held otherwise, or nothing when nobody has to hold it.
  * Arguments: holder, leaseMs.
  */
-export const TAKE_OVER = `${TASK}
-local c = redis.call('HMGET', columns, 'phase', 'until', 'epoch', 'owner', 'agent', 'context', 'seq', 'turn', 'saved', 'cancel')
+export const TAKE_OVER = `${TASK}${TURN_MESSAGE}
+local c = redis.call('HMGET', columns, 'phase', 'until', 'epoch', 'owner', 'agent', 'context', 'seq', 'turn', 'saved', 'cancel',
+  'heard', 'queue')
 if c[1] ~= 'run' then return false end
 if tonumber(c[2]) > now then return { 'held', c[2] } end
 local till = now + ARGV[5]
 redis.call('HSET', columns, 'epoch', c[3] + 1, 'holder', ARGV[4], 'until', till)
-return { 'taken', till, c[3] + 1, c[4], c[5], c[6], c[7], c[8], c[9] or '', c[10] or '' }
+return { 'taken', till, c[3] + 1, c[4], c[5], c[6], c[7], c[8], c[9] or '', c[10] or '',
+  turn_message(c[11], c[12]) }
 `;
 
 /** Makes room, unless somebody runs it again by now. Its readers are rung: there is nothing left to wait for. */

@@ -88,6 +88,18 @@ local function material(at)
 end
 `;
 
+/** What the turn at hand hears: the last message that does not wait, or the task's first entry, which has it. */
+export const TURN_MESSAGE = `
+local function waiting_in(queue)
+  local _, count = string.gsub(queue or '', ',', ',')
+  return count
+end
+local function turn_message(said, queue)
+  local place = tonumber(said or 0) - waiting_in(queue) - 1
+  return place < 0 and redis.call('LINDEX', journal, 0) or redis.call('LINDEX', heard, int(place))
+end
+`;
+
 /** An entry that the store writes by itself. Rare, so the context's id is put into JSON here. */
 export const OWN_STATUS = `
 local function own_status(context, state)

@@ -1,4 +1,4 @@
-import { IDLE, MATERIAL, OWN_STATUS, PENDING, TASK } from "./pieces.js";
+import { IDLE, MATERIAL, OWN_STATUS, PENDING, TASK, TURN_MESSAGE } from "./pieces.js";
 
 /** Messages of the caller. They are no entries of the journal: each remembers the entry it was said after. */
 const HEAR = `
@@ -17,13 +17,12 @@ end
 `;
 
 /** A message to a running task. Arguments: message, its idempotency key or "", its bytes. */
-export const HEAR_MESSAGE = `${TASK}${HEAR}
+export const HEAR_MESSAGE = `${TASK}${TURN_MESSAGE}${HEAR}
 if is_missing then return 'missing' end
 if was_heard() then return 'repeated' end
 if phase == 'end' then return 'closed' end
 if phase == 'rest' then return 'interrupted' end
-local _, waiting = string.gsub(c[5] or '', ',', ',')
-if waiting >= INPUTS_PER_TASK then return 'busy' end
+if waiting_in(c[5]) >= INPUTS_PER_TASK then return 'busy' end
 if not fits(1, bytes) then return 'full' end
 hear(bytes)
 -- The queue holds places in the list of what was heard.
@@ -51,12 +50,15 @@ ring()
 return { 'ok', epoch, turn, c[9] or '', material(seq), c[10] and any_pending(seq) and 1 or 0 }
 `;
 
-/** The message that waits longest. Argument: epoch. */
-export const NEXT_TURN = `${TASK}${MATERIAL}
-local c = redis.call('HMGET', columns, 'phase', 'epoch', 'queue', 'turn', 'seq', 'saved')
-if c[1] ~= 'run' or c[2] ~= ARGV[4] or (c[3] or '') == '' then return false end
-local place, rest = string.match(c[3], '^(%d+),(.*)$')
-local turn = c[4] + 1
-redis.call('HSET', columns, 'queue', rest, 'turn', turn)
-return { redis.call('LINDEX', heard, place), turn, c[6] or '', material(tonumber(c[5])) }
+/** The message that waits longest; the same again for whoever has not got the answer. Arguments: epoch, the turn that ended. */
+export const NEXT_TURN = `${TASK}${MATERIAL}${TURN_MESSAGE}
+local c = redis.call('HMGET', columns, 'phase', 'epoch', 'queue', 'turn', 'seq', 'saved', 'heard')
+if c[1] ~= 'run' or c[2] ~= ARGV[4] then return false end
+local queue, turn = c[3] or '', tonumber(c[4])
+if c[4] == ARGV[5] then
+  if queue == '' then return false end
+  queue, turn = string.match(queue, '^%d+,(.*)$'), turn + 1
+  redis.call('HSET', columns, 'queue', queue, 'turn', int(turn))
+end
+return { turn_message(c[7], queue), turn, c[6] or '', material(tonumber(c[5])) }
 `;

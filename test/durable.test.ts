@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { AgentError, connect, type Event, openSqliteStore, type RemoteAgent, type Store, Verdicts } from "../src/index.js";
+import { chance } from "./chaos/chance.js";
+import { Hook } from "./push-hook.js";
+import { ended, killReplicas, numbersOf, startReplica, upTo } from "./replica-process.js";
+
+const folder = mkdtempSync(join(tmpdir(), "koine-durable-"));
+const OWNER = "anonymous:anonymous";
+const LEASE_MS = 1_000;
+const WAIT_MS = 15_000;
+const SEED = 20_260_401;
+const KILLS = 4;
+const NUMBERS = 40;
+/** About a second of work, so that every kill meets some that runs. */
+const COUNTING = `${NUMBERS} 25 0`;
+
+/** What a client was given: the place in the journal, and what stood there. */
+interface Got {
+  readonly seq: number;
+  readonly said: string;
+}
+
+const open: { close(): unknown }[] = [];
+afterAll(async () => {
+  await Promise.all(open.map((each) => each.close()));
+  await killReplicas();
+  rmSync(folder, { recursive: true });
+});
+
+async function peerOf(url: string, agent: string): Promise<RemoteAgent> {
+  const peer = await connect(`${url}/a2a/${agent}`, { verdicts: new Verdicts(), resume: false });
+  open.push(peer);
+  return peer;
+}
+
+/** A status or a piece of an artifact as one line; a task is a snapshot, and no entry but the first. */
+function sayingOf(event: Pick<Event, "kind">): string {
+  if (event.kind === "status" && "status" in event) return JSON.stringify(event.status);
+  return event.kind === "artifact" && "artifact" in event ? JSON.stringify(event.artifact) : event.kind;
+}
+
+function seqOf(event: Event): number {
+  return Number.parseInt(event.cursor?.split(".")[0] ?? "", 36);
+}
+
+/** Reads until the stream ends or breaks, and notes every entry it was given, and how it broke. */
+async function follow(stream: AsyncIterable<Event>, got: Got[], broke: Set<string>): Promise<string> {
+  let taskId = "";
+  try {
+    for await (const event of stream) {
+      if (event.kind === "task") taskId = event.task.id;
+      else got.push({ seq: seqOf(event), said: sayingOf(event) });
+    }
+  } catch (thrown) {
+    broke.add(AgentError.from(thrown).code);
+  }
+  return taskId;
+}
+
+async function journalOf(store: Store, taskId: string): Promise<readonly string[]> {
+  const page = await store.read(taskId, OWNER, 0, 10_000);
+  return (page?.entries ?? []).map(({ event }) => sayingOf(event));
+}
+
+describe("a server on a file that is killed again and again", () => {
+  test("keeps every event a client saw, settles every task, and goes on telling webhooks", async () => {
+    const facts = { file: join(folder, "tasks.db"), leaseMs: LEASE_MS, push: true };
+    const random = chance(SEED);
+    const hook = await Hook.open();
+    open.push(hook);
+    const broke = new Set<string>();
+    const clients: { readonly agent: string; readonly got: Got[]; readonly taskId: Promise<string> }[] = [];
+    for (let round = 0; round < KILLS; round++) {
+      const server = await startReplica(facts);
+      for (const agent of ["once", "again"]) {
+        const peer = await peerOf(server.url, agent);
+        const push = round === 0 && agent === "again" ? { push: { taskId: "", id: "hook", url: hook.url } } : {};
+        for (let client = 0; client < 4; client++) {
+          const got: Got[] = [];
+          clients.push({ agent, got, taskId: follow(peer.stream(COUNTING, client === 0 ? push : {}), got, broke) });
+        }
+      }
+      await new Promise((resolve) => setTimeout(resolve, 300 + random() * 600));
+      await server.kill();
+    }
+    const { url } = await startReplica(facts);
+    const peer = await peerOf(url, "once");
+    const store = await openSqliteStore({ file: facts.file, now: Date.now });
+    open.push({ close: () => store.close?.() });
+    let failed = 0;
+    for (const { agent, got, taskId } of clients) {
+      const id = await taskId;
+      // A stream that broke before its first event was told of no task.
+      if (id === "") continue;
+      const { status, artifacts } = await ended(peer, id, LEASE_MS + WAIT_MS);
+      const journal = await journalOf(store, id);
+      expect(got.map(({ seq, said }) => journal[seq - 1] === said)).toEqual(got.map(() => true));
+      expect(got.map(({ seq }) => seq)).toEqual(got.map((_, index) => (got[0]?.seq ?? 0) + index));
+      if (status.state === "failed") {
+        failed += 1;
+        expect([agent, status.error?.code]).toEqual(["once", "lost_place"]);
+      } else {
+        expect([status.state, artifacts.flatMap(numbersOf)]).toEqual(["completed", upTo(NUMBERS)]);
+      }
+    }
+    expect(failed).toBeGreaterThan(0);
+    expect([...broke].filter((code) => code !== "unavailable" && code !== "interrupted")).toEqual([]);
+    expect(clients.flatMap(({ got }) => got).length).toBeGreaterThan(NUMBERS);
+    const told = await (clients[4]?.taskId ?? "");
+    const { length } = await journalOf(store, told);
+    const seqs = () => hook.got.map(({ headers }) => Number(String(headers["idempotency-key"]).split(":").at(-1)));
+    await expect.poll(() => seqs().at(-1), { timeout: WAIT_MS, interval: 50 }).toBe(length);
+    // In order and without a gap; what was in flight when its teller was killed is told twice.
+    expect([...new Set(seqs())]).toEqual(Array.from({ length }, (_, index) => index + 1));
+    expect(seqs().every((seq, index) => index === 0 || seq - (seqs()[index - 1] ?? 0) <= 1)).toBe(true);
+    expect(seqs().length).toBeLessThanOrEqual(length + KILLS);
+  }, 60_000);
+});

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { isTerminal, type RemoteAgent } from "../src/index.js";
+import type { ReplicaFacts } from "./chaos/replica.js";
+
+/** A server in a process of its own, to be killed. */
+export interface ReplicaProcess {
+  readonly url: string;
+  readonly pid: number;
+  /** The lines it wrote since it is ready. */
+  readonly said: readonly string[];
+  /** SIGKILL. Resolves when the process is gone. */
+  kill(): Promise<void>;
+}
+
+const PROGRAM = fileURLToPath(new URL("./chaos/replica.ts", import.meta.url));
+const running = new Set<ChildProcess>();
+
+/** Starts one and waits until it answers. */
+export async function startReplica(facts: ReplicaFacts): Promise<ReplicaProcess> {
+  const argv = ["--import", "tsx", PROGRAM, JSON.stringify(facts)];
+  const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
+  running.add(child);
+  const gone = once(child, "exit").then(() => running.delete(child));
+  const said: string[] = [];
+  const lines = createInterface({ input: child.stdout });
+  const [ready] = await Promise.race([once(lines, "line"), gone.then(() => ["ended before it answered"])]);
+  const [word, url = ""] = String(ready).split(" ");
+  if (word !== "ready") throw new Error(`the replica ${ready}`);
+  lines.on("line", (line) => said.push(line));
+  return {
+    url,
+    pid: child.pid ?? 0,
+    said,
+    async kill() {
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+}
+
+/** Ends whatever a test has left running. */
+export async function killReplicas(): Promise<void> {
+  const ends = [...running].map((child) => {
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    return gone;
+  });
+  await Promise.all(ends);
+}
+
+/** What one reader of a counting task has seen: its numbers and its last state, and where it stopped. */
+export interface Seen {
+  readonly numbers: readonly string[];
+  readonly state: string;
+  readonly cursor: string | undefined;
+  /** Why the stream broke; undefined when it came to its end. */
+  readonly broke: unknown;
+}
+
+/** Reads a task to its end, or to where the stream breaks. With a cursor, the task as it was there is not counted again. */
+export async function readTask(peer: RemoteAgent, taskId: string, after?: string): Promise<Seen> {
+  const numbers: string[] = [];
+  let state = "";
+  let cursor = after;
+  try {
+    for await (const event of peer.subscribe(taskId, after === undefined ? {} : { after })) {
+      if (event.kind === "task" && after === undefined) for (const made of event.task.artifacts) numbers.push(...numbersOf(made));
+      if (event.kind === "artifact") numbers.push(...numbersOf(event.artifact));
+      if (event.kind === "status") ({ state } = event.status);
+      cursor = event.cursor ?? cursor;
+    }
+    return { numbers, state, cursor, broke: undefined };
+  } catch (broke) {
+    return { numbers, state, cursor, broke };
+  }
+}
+
+/** The numbers of an artifact, without who said them. */
+export function numbersOf({ parts }: { readonly parts: readonly { readonly kind: string }[] }): readonly string[] {
+  return parts.flatMap((part) => ("text" in part ? [String(part.text).split("@")[0] ?? ""] : []));
+}
+
+/** From 0 on, as the agent says them. */
+export function upTo(many: number): readonly string[] {
+  return Array.from({ length: many }, (_, number) => String(number));
+}
+
+/** The task, once it has ended. */
+export async function ended(peer: RemoteAgent, taskId: string, withinMs: number) {
+  const until = Date.now() + withinMs;
+  for (;;) {
+    const task = await peer.getTask(taskId);
+    if (isTerminal(task.status.state)) return task;
+    if (Date.now() > until) throw new Error(`still ${task.status.state} after ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
