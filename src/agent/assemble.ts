@@ -182,6 +182,9 @@ function checkSigning({ cardKeys = [], publicUrl }: HostOptions, reach: AddressC
     });
 }
 
+/** What an admission throws; whatever else it may be, nobody was let in. */
+const METRICS_STATUS: { readonly [code: string]: number } = { not_found: 404, forbidden: 403, unavailable: 503 };
+
 function metricsRoute({ metrics }: HostOptions, telemetry: Telemetry, admission: Admission): readonly HouseRoute[] {
   if (metrics === undefined) return [];
   async function exchange(request: Request): Promise<Response> {
@@ -191,7 +194,7 @@ function metricsRoute({ metrics }: HostOptions, telemetry: Telemetry, admission:
         throw new AgentError("not_found", `nothing answers ${request.method} ${request.path}`);
     } catch (thrown) {
       const error = AgentError.from(thrown);
-      return errorResponse(error.code === "not_found" ? 404 : error.code === "forbidden" ? 403 : 401, error);
+      return errorResponse(METRICS_STATUS[error.code] ?? 401, error);
     }
     return { status: 200, headers: { "content-type": PROMETHEUS_CONTENT_TYPE }, body: telemetry.metricsText() };
   }

@@ -13,7 +13,7 @@ export interface Credentials {
   readonly apiKey?: string;
   /** A token is fetched with these (RFC 6749 §4.4) and renewed before it expires. */
   readonly oauth2?: ClientCredentials;
-  /** Private authorities the peer's certificate may be from, and our own certificate. */
+  /** Private authorities the peer's certificate may be from, and our own certificate, which only the peer's own origin sees. */
   readonly tls?: Pick<NonNullable<PoolOptions["tls"]>, "ca" | "cert" | "key" | "passphrase">;
 }
 

@@ -2,17 +2,17 @@ import type { Handler, Layer, Maybe } from "../envelope/index.js";
 import { type Clock, checkAnswers, deadline, resumeStreams, stack, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import type { CardGate, Ids, Protocol } from "../protocols/protocol.js";
-import { type CardTrust, guardedDial, lookupByDns, resolveByDns } from "../security/index.js";
+import type { CardTrust } from "../security/index.js";
 import { carryTrace, type Edge, noTelemetry, type Telemetry } from "../telemetry/index.js";
 import type { Link } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
-import { poolLink } from "../transport/node/index.js";
 import { type CheckCard, type CheckedCard, cardChecker, trustedWays } from "./card-trust.js";
 import { Connection } from "./connection.js";
 import { type CredentialLinks, credentialLinks } from "./credential-link.js";
 import type { Credentials } from "./credentials.js";
 import { candidatesOf, find } from "./find.js";
 import { systemIds } from "./ids.js";
+import { peerLink } from "./peer-link.js";
 import type { Candidate, Shares } from "./pick-interface.js";
 import { Verdicts } from "./verdicts.js";
 
@@ -80,7 +80,7 @@ export interface Reached {
 export function targetOf(address: string, options: ConnectOptions): Target {
   const limits = options.limits ?? DEFAULT_LIMITS;
   const { credentials: own = {}, clock = systemClock } = options;
-  const bare = options.link ?? poolLink({ limits, tls: own.tls, ...guardedDial(address, resolveByDns, lookupByDns) });
+  const bare = options.link ?? peerLink(address, limits, own.tls);
   const credentials = credentialLinks(bare, address, own, () => clock.now());
   return {
     address,

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { PushConfig, TaskEvent } from "../envelope/index.js";
+import { makeAuthority } from "../../test/certificates.js";
+import { AgentError, type PushConfig, type TaskEvent } from "../envelope/index.js";
+import { clientCertificates, openAdmission } from "../security/index.js";
 import type { PushPort } from "../tasks/index.js";
 import { agent } from "./agent.js";
 import { connect } from "./connect.js";
@@ -22,6 +24,19 @@ describe("serve()", () => {
     await expect(serve(echo, { host: "0.0.0.0" })).rejects.toMatchObject({ code: "forbidden" });
     const open = await serving(echo, { host: "0.0.0.0", openToEverybody: true });
     expect((await fetch(`http://127.0.0.1:${open.port}/health`)).status).toBe(200);
+  });
+
+  test("does not take an authority for callers and then let everybody in", async () => {
+    const authority = await makeAuthority();
+    const tls = { ...(await authority.issue({ hosts: ["127.0.0.1"] })), clientCa: authority.ca };
+    for (const admission of [undefined, openAdmission()])
+      await expect(serve(echo, { tls, ...(admission && { admission }) })).rejects.toMatchObject({
+        code: "invalid_message",
+        facts: { field: "tls.clientCa" },
+      });
+    await serving(echo, { tls, admission: clientCertificates() });
+    await serving(echo, { tls: { ...tls, clientCertificate: "require" } });
+    await serving(echo, { tls, openToEverybody: true });
   });
 
   test("answers to its own names only, and to no web page", async () => {
@@ -51,6 +66,15 @@ describe("serve()", () => {
     const open = await serving(echo, { metrics: "loopback" });
     expect((await fetch(`${open.url}/metrics`)).status).toBe(200);
     expect((await fetch(`${open.url}/metrics`, { headers: { "x-forwarded-for": "203.0.113.7" } })).status).toBe(404);
+  });
+
+  test("shows metrics to nobody while it cannot be found out who asks", async () => {
+    const admission = (): never => {
+      throw new AgentError("unavailable", "the issuer is away", { retryAfterMs: 1_000 });
+    };
+    const { url } = await serving(echo, { metrics: "admitted", admission });
+    const response = await fetch(`${url}/metrics`);
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
   });
 
   test("shows its card in the version that is asked for, at both paths, each with a validator of its own", async () => {

@@ -1,3 +1,4 @@
+import { AgentError } from "../envelope/index.js";
 import { assertMayBind, createHostCheck, isLoopbackAddress } from "../security/index.js";
 import { listen, type TlsOptions } from "../transport/node/index.js";
 import type { Agent } from "./agent.js";
@@ -33,6 +34,7 @@ export interface Server {
 export async function serve(agents: Agent | readonly Agent[], options: ServeOptions = {}): Promise<Server> {
   const host = options.host ?? "127.0.0.1";
   assertMayBind({ host, admission: options.admission, open: options.openToEverybody, audit: options.audit });
+  checkClientCa(options);
   const list: readonly Agent[] = Array.isArray(agents) ? agents : [agents as Agent];
   // Behind a loopback port every caller is a neighbour on this machine, so their links may lead back to it.
   const assembled = assemble(
@@ -55,4 +57,16 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
       await Promise.all([listening.close(), assembled.close(limits.drainMs)]);
     },
   };
+}
+
+/** Whoever names an authority for callers expects that others stay outside, and TLS alone only does so when told to. */
+function checkClientCa({ tls, admission, openToEverybody }: ServeOptions): void {
+  if (tls?.clientCa === undefined || tls.clientCertificate === "require" || openToEverybody === true) return;
+  if (admission !== undefined && admission.open !== true) return;
+  throw new AgentError(
+    "invalid_message",
+    "tls.clientCa says who vouches for callers, and nobody asks them for a certificate: give clientCertificates() as admission, " +
+      'or tls.clientCertificate "require", or state that the agent is open to everybody',
+    { field: "tls.clientCa" },
+  );
 }

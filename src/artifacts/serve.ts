@@ -1,4 +1,4 @@
-import { AgentError, ANONYMOUS, type Maybe, type Principal } from "../envelope/index.js";
+import { AgentError, ANONYMOUS, type Maybe, type Principal, subjectOf } from "../envelope/index.js";
 import { isFresh } from "../transport/etag.js";
 import type { Exchange, Headers, Request, Response } from "../transport/exchange.js";
 import { errorResponse } from "../transport/response.js";
@@ -19,6 +19,7 @@ const STATUS: { readonly [code: string]: number } = {
   unauthenticated: 401,
   forbidden: 403,
   overloaded: 503,
+  unavailable: 503,
 };
 
 /**
@@ -44,8 +45,13 @@ async function permitted(request: Request, { store, links, admit }: ArtifactDoor
   const caller = await callerOf(request, admit);
   const info = await store.find(id);
   if (info === undefined || !grant.isFor(info.owner)) throw notFound();
-  if (caller.scheme !== "anonymous" && caller.owner !== info.owner) throw notFound();
+  if (caller.scheme !== "anonymous" && !isOwner(caller, info.owner)) throw notFound();
   return info;
+}
+
+/** A link names no tenant, so a caller that belongs to none may have made it in any of its own. */
+function isOwner(caller: Principal, owner: string): boolean {
+  return caller.owner === (caller.tenant === undefined ? subjectOf(owner) : owner);
 }
 
 async function callerOf(request: Request, admit: ArtifactDoor["admit"]): Promise<Principal> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ANONYMOUS, ownerOf, SELF, startCall } from "./call.js";
+import { ANONYMOUS, ownerOf, SELF, startCall, subjectOf } from "./call.js";
 import { CancelSource } from "./cancel.js";
 import { AgentError } from "./error.js";
 import { NO_FLOOR } from "./handler.js";
@@ -48,6 +48,16 @@ describe("derive()", () => {
     const cancel = new CancelSource();
     expect(call.derive({ cancel }).cancel).toBe(cancel);
   });
+});
+
+test.each([
+  ["bearer", "alice", undefined],
+  ["bearer", "alice", "acme"],
+  ["key", "b:c", "a:3:x"],
+  ["mtls", "spiffe://x/y@z:1", ""],
+  ["bearer", "line\nbreak", "t"],
+] as const)("subjectOf() takes the tenant away again: %s %j %j", (scheme, id, tenant) => {
+  expect(subjectOf(ownerOf(scheme, id, tenant))).toBe(ownerOf(scheme, id));
 });
 
 test("ownerOf() tells tenants and schemes apart", () => {

@@ -34,6 +34,12 @@ export function ownerOf(scheme: Principal["scheme"], id: string, tenant?: string
   return tenant === undefined ? `${scheme}:${id}` : `${scheme}@${tenant.length}:${tenant}:${id}`;
 }
 
+/** The owner without its tenant: the subject that may have entered several. */
+export function subjectOf(owner: string): string {
+  const [, scheme = "", length = "0", rest = ""] = /^([a-z]+)@(\d+):(.*)$/s.exec(owner) ?? [];
+  return scheme === "" ? owner : `${scheme}:${rest.slice(Number(length) + 1)}`;
+}
+
 export function startCall(start: CallStart = {}): Call {
   return new LazyCall(
     start.agent ?? "",

@@ -1,7 +1,7 @@
 /** ② The message: what every protocol is translated to and from. Imports nothing of ours. */
 export { answerOf, answerText, artifactText } from "./answer.js";
 export { decodeBase64, encodeBase64 } from "./base64.js";
-export { ANONYMOUS, type CallStart, ownerOf, SELF, startCall } from "./call.js";
+export { ANONYMOUS, type CallStart, ownerOf, SELF, startCall, subjectOf } from "./call.js";
 export { type Cancel, CancelSource, cancelFrom, signalOf } from "./cancel.js";
 export type { Capabilities, Card, Extension, Interface, Security, Skill } from "./card.js";
 export { type Content, partsOf } from "./content.js";

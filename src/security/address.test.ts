@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type AddressClass, addressClass, isAsPublic } from "./address.js";
+import { type AddressClass, addressClass, isAsPublic, networkOf } from "./address.js";
 
 // IANA special-purpose address registries
 const TABLE: readonly (readonly [string, AddressClass | undefined])[] = [
@@ -30,6 +30,11 @@ const TABLE: readonly (readonly [string, AddressClass | undefined])[] = [
   ["::ffff:169.254.169.254", "reserved"],
   ["100.100.100.200", "reserved"],
   ["fd00:ec2::254", "reserved"],
+  ["fd20:ce::254", "reserved"],
+  ["fd00:42::42", "reserved"],
+  ["fd00:ec3::254", "private"],
+  ["168.63.129.16", "reserved"],
+  ["168.63.129.17", "public"],
   ["0.0.0.1", "reserved"],
   ["192.0.0.192", "reserved"],
   ["192.0.2.1", "reserved"],
@@ -114,4 +119,11 @@ test("isAsPublic() orders reserved, loopback, private, public", () => {
   const classes = ["reserved", "loopback", "private", "public"] as const;
   const got = classes.map((to) => classes.map((from) => (isAsPublic(to, from) ? "yes" : "no")).join(" "));
   expect(got).toEqual(["yes no no no", "yes yes no no", "yes yes yes no", "yes yes yes yes"]);
+});
+
+test("networkOf() is what one caller cannot change freely", () => {
+  expect(networkOf("2001:db8:1:2:3:4:5:6")).toBe(networkOf("2001:db8:1:2::ffff"));
+  expect(networkOf("2001:db8:1:2::1")).not.toBe(networkOf("2001:db8:1:3::1"));
+  expect(networkOf("::ffff:192.0.2.1")).not.toBe(networkOf("::ffff:192.0.2.2"));
+  for (const address of ["192.0.2.1", "memory", ""]) expect(networkOf(address)).toBe(address);
 });

@@ -27,6 +27,16 @@ export function addressClass(address: string): Maybe<AddressClass> {
   return groups && classOfIpv6(groups);
 }
 
+/** What one caller can choose freely is one network: an IPv4 address, or the half of an IPv6 address that its provider gave. */
+export function networkOf(address: string): string {
+  const groups = address.includes(":") ? parseIpv6(address) : undefined;
+  if (groups === undefined || groups[0] === 0) return address;
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(":");
+}
+
 /** Strictly four decimal numbers: the other spellings (`0x7f.1`, `2130706433`, `0177.0.0.1`) are for the URL parser to undo. */
 function parseIpv4(text: string): Maybe<Bytes4> {
   const fields = text.split(".");
@@ -76,11 +86,15 @@ function classOfIpv4([a, b, c, d]: Bytes4): AddressClass {
   if (a === 100 && b >= 64 && b <= 127) return "private"; // shared address space, RFC 6598
   if (a === 198 && (b === 18 || b === 19)) return "private"; // benchmarking, RFC 2544
   if (a === 169 && b === 254) return "reserved"; // link-local, and the metadata services
+  if (a === 168 && b === 63 && c === 129 && d === 16) return "reserved"; // public by its number, and a cloud's own service
   if (a === 192 && b === 0 && (c === 0 || c === 2)) return "reserved";
   if (a === 192 && b === 88 && c === 99) return "reserved";
   if ((a === 198 && b === 51 && c === 100) || (a === 203 && b === 0 && c === 113)) return "reserved"; // documentation
   return a >= 224 ? "reserved" : "public"; // multicast, then unassigned and broadcast
 }
+
+/** The first 32 bits of the local networks in which clouds keep their metadata: fd00:ec2::254, fd20:ce::254, fd00:42::42. */
+const METADATA_NETWORKS: ReadonlySet<number> = new Set([0xfd000ec2, 0xfd2000ce, 0xfd000042]);
 
 /** IANA IPv6 special-purpose registry. Where an IPv4 address travels inside, its class counts. */
 function classOfIpv6(groups: readonly number[]): AddressClass {
@@ -92,7 +106,7 @@ function classOfIpv6(groups: readonly number[]): AddressClass {
     return "reserved"; // IPv4-compatible, deprecated
   }
   if (g0 === 0x64 && g1 === 0xff9b) return groups.slice(2, 6).every((group) => group === 0) ? classOfIpv4(embedded) : "private"; // NAT64, RFC 6052 and 8215
-  if ((g0 & 0xfe00) === 0xfc00) return g0 === 0xfd00 && g1 === 0x0ec2 ? "reserved" : "private"; // ULA; fd00:ec2:: is a cloud's metadata
+  if ((g0 & 0xfe00) === 0xfc00) return METADATA_NETWORKS.has(g0 * 0x10000 + g1) ? "reserved" : "private"; // ULA
   if (g0 === 0x2002) return classOfIpv4([g1 >> 8, g1 & 255, (groups[2] ?? 0) >> 8, (groups[2] ?? 0) & 255]); // 6to4
   if (g0 === 0x2001 && (g1 < 0x200 || g1 === 0xdb8)) return "reserved"; // Teredo and other assignments, documentation
   if (g0 === 0x3fff && g1 < 0x1000) return "reserved"; // documentation, RFC 9637

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { AgentError, ANONYMOUS } from "../envelope/index.js";
 import { makeRequest } from "../transport/request.js";
 import { bearerTokens, describeSecurity } from "./admission.js";
-import { AUTHENTICATED_AGAIN_MS, auditKeys, auditTrail, withAudit } from "./audit.js";
+import { AUTHENTICATED_AGAIN_MS, auditKeys, auditTrail, REFUSALS_ONE_BY_ONE, withAudit } from "./audit.js";
 import { type AuditEntry, formatEntry, parseEntry } from "./audit-entry.js";
 import { assertMayBind } from "./bind-rule.js";
 
@@ -107,6 +107,37 @@ describe("auditTrail()", () => {
       ["refused", "ann", "forbidden"],
       ["refused", "unknown", "unauthenticated"],
     ]);
+  });
+});
+
+describe("a flood of refusals", () => {
+  const from = (remote: string) =>
+    makeRequest({ method: "GET", url: "http://x/a2a", connection: { remote, secure: false, loopback: false } });
+  const nobody = (): never => {
+    throw new AgentError("unauthenticated", "nobody gets in");
+  };
+
+  test("is counted, not written out: what came before stays in the log", () => {
+    const { sink, ids, entries, later } = recording();
+    const admit = withAudit(nobody, sink, ids);
+    const ask = (times: number, remote = "192.0.2.1"): void => {
+      for (let index = 0; index < times; index++) expect(() => admit(from(remote))).toThrow("nobody");
+    };
+    ask(1_000);
+    expect(entries).toHaveLength(REFUSALS_ONE_BY_ONE + 3);
+    expect(entries.slice(-4).map(({ calls }) => calls)).toEqual([undefined, 64, 128, 256]);
+    ask(1, "192.0.2.2");
+    expect(entries.at(-1)).toMatchObject({ remote: "192.0.2.2", calls: undefined });
+    later(300_000);
+    ask(1);
+    expect(entries.at(-1)).toMatchObject({ remote: "192.0.2.1", calls: 1_000 - 512 + 1 });
+  });
+
+  test("is one flood from all addresses of one IPv6 network", () => {
+    const { sink, ids, entries } = recording();
+    const admit = withAudit(nobody, sink, ids);
+    for (let index = 0; index < 1_000; index++) expect(() => admit(from(`2001:db8::${index.toString(16)}`))).toThrow("nobody");
+    expect(entries).toHaveLength(REFUSALS_ONE_BY_ONE + 3);
   });
 });
 

@@ -1,5 +1,6 @@
 import { AgentError, type Maybe, type Principal, parseTraceparent } from "../envelope/index.js";
 import type { Exchange, Request, Response } from "../transport/exchange.js";
+import { networkOf } from "./address.js";
 import type { Admission } from "./admission.js";
 import type { AuditEntry, AuditEvent } from "./audit-entry.js";
 import type { KeyNote } from "./jwt-keys.js";
@@ -30,9 +31,24 @@ export const AUTHENTICATED_AGAIN_MS = 300_000;
 /** Callers that are remembered for that; one that was forgotten is only written down sooner. */
 const MAX_CALLERS = 10_000;
 
+/**
+ * Refusals of one kind from one network within five minutes are written down one by one up to here, then at every doubling of
+ * their number: whoever keeps asking must not push out of the log what came before.
+ */
+export const REFUSALS_ONE_BY_ONE = 64;
+const REFUSED_ANEW_MS = 300_000;
+/** Networks that are remembered for that. */
+const MAX_NETWORKS = 10_000;
+
 interface Seen {
   untilMs: number;
   calls: number;
+}
+
+interface Flood {
+  untilMs: number;
+  refusals: number;
+  unwritten: number;
 }
 
 /** Why, as far as it is known. */
@@ -46,6 +62,7 @@ const UNKNOWN = "unknown";
 /** Success costs one lookup per request; only refusals and first sights make an entry. */
 export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTrail {
   const seen = new RecentMap<Seen>(MAX_CALLERS);
+  const floods = new RecentMap<Flood>(MAX_NETWORKS);
   const recorded = new WeakSet<Request>();
   let whoIs: Maybe<Admission>;
 
@@ -56,7 +73,26 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
   function refused(request: Request, { code, message }: Refusal, caller?: Principal): void {
     if (recorded.has(request)) return;
     recorded.add(request);
-    note("refused", { ...requestFacts(request), who: caller?.id, scheme: caller?.scheme, code, reason: message });
+    const standsFor = countRefusal(`${networkOf(request.connection.remote)} ${code} ${caller?.owner ?? UNKNOWN}`);
+    if (standsFor === 0) return;
+    const calls = standsFor === 1 ? undefined : standsFor;
+    note("refused", { ...requestFacts(request), who: caller?.id, scheme: caller?.scheme, code, reason: message, calls });
+  }
+
+  /** How many refusals a line written now stands for; 0 when none is to be written. */
+  function countRefusal(key: string): number {
+    const atMs = now();
+    const flood = floods.get(key) ?? { untilMs: 0, refusals: 0, unwritten: 0 };
+    if (atMs >= flood.untilMs) {
+      flood.untilMs = atMs + REFUSED_ANEW_MS;
+      flood.refusals = 0;
+    }
+    flood.refusals++;
+    const standsFor = flood.unwritten + 1;
+    const written = flood.refusals <= REFUSALS_ONE_BY_ONE || Number.isInteger(Math.log2(flood.refusals));
+    flood.unwritten = written ? 0 : standsFor;
+    floods.set(key, flood);
+    return written ? standsFor : 0;
   }
 
   function admitted(request: Request, principal: Principal): Principal {

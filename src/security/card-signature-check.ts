@@ -39,7 +39,11 @@ export type CardVerdict =
   | { readonly result: "unsigned" }
   /** `problem`: why a key set that might have the key could not be read. */
   | { readonly result: "unknown"; readonly kids: readonly string[]; readonly problem?: Maybe<string> }
-  | { readonly result: "verified"; readonly by: string };
+  /**
+   * `partly`: signed as readers see it that drop empty members. What those name is then anybody's word: which schemes a
+   * security requirement without scopes asks for, above all.
+   */
+  | { readonly result: "verified"; readonly by: string; readonly partly?: true };
 
 /** Throws `bad_signature` for a card that is not what a trusted key signed, `downgrade_refused` for want of a signature. */
 export type CardCheck = (bytes: Maybe<Uint8Array>) => Promise<CardVerdict>;
@@ -84,8 +88,9 @@ export function createCardCheck(trust: CardTrust = {}, keysAt?: KeysAt): CardChe
     const all = [...keys, ...published.keys];
     const payloads = payloadsOf(document);
     const outcomes = claims.map((claim) => tryKeys(claim, all, payloads));
-    const good = outcomes.find((outcome) => outcome.kind === "good");
-    if (good !== undefined) return { result: "verified", by: good.by };
+    const good = outcomes.filter((outcome) => outcome.kind === "good");
+    const best = good.find(({ whole }) => whole) ?? good[0];
+    if (best !== undefined) return { result: "verified", by: best.by, ...(best.whole ? {} : { partly: true }) };
     const wrong = outcomes.find((outcome) => outcome.kind === "wrong");
     if (wrong !== undefined) throw badSignature(`the card is not what ${wrong.by} signed: ${wrong.because}`);
     return { result: "unknown", kids: claims.flatMap(({ kid }) => kid ?? []), problem: published.problem };
@@ -177,7 +182,7 @@ function payloadsOf(document: JsonObject): readonly string[] {
 }
 
 type Outcome =
-  | { readonly kind: "good"; readonly by: string }
+  | { readonly kind: "good"; readonly by: string; readonly whole: boolean }
   | { readonly kind: "wrong"; readonly by: string; readonly because: string }
   | { readonly kind: "unknown" };
 
@@ -187,25 +192,26 @@ function tryKeys(claim: Claim, keys: readonly ImportedKey[], payloads: readonly 
   for (const key of keys) {
     const meant = claim.kid === key.kid;
     if (!meant && key.named) continue;
-    const because = problemWith(claim, key, payloads);
-    if (because === undefined) return { kind: "good", by: key.name };
-    if (meant) outcome = { kind: "wrong", by: key.name, because };
+    const tried = tryKey(claim, key, payloads);
+    if ("signed" in tried) return { kind: "good", by: key.name, whole: tried.signed === payloads[0] };
+    if (meant) outcome = { kind: "wrong", by: key.name, because: tried.because };
   }
   return outcome;
 }
 
-function problemWith(
+function tryKey(
   { header, protected: encoded, signature }: Claim,
   key: ImportedKey,
   payloads: readonly string[],
-): Maybe<string> {
-  if (header === undefined) return "the signature's header cannot be read";
+): { readonly signed: string } | { readonly because: string } {
+  if (header === undefined) return { because: "the signature's header cannot be read" };
   // RFC 7515 §4.1.11: who does not understand what is critical must refuse; nothing critical is understood here.
-  if (header["crit"] !== undefined || header["b64"] !== undefined) return "the signature demands what is not known here";
+  if (header["crit"] !== undefined || header["b64"] !== undefined)
+    return { because: "the signature demands what is not known here" };
   const algorithm = key.algorithms.find((each) => each === header["alg"]);
-  if (algorithm === undefined) return `its key is used with ${key.algorithms.join(" or ")} only`;
-  const fits = payloads.some((payload) => verifyBytes(algorithm, key.key, signingInput(encoded, payload), signature));
-  return fits ? undefined : "the signature does not fit";
+  if (algorithm === undefined) return { because: `its key is used with ${key.algorithms.join(" or ")} only` };
+  const signed = payloads.find((payload) => verifyBytes(algorithm, key.key, signingInput(encoded, payload), signature));
+  return signed === undefined ? { because: "the signature does not fit" } : { signed };
 }
 
 function notGoodEnough(verdict: Exclude<CardVerdict, { readonly result: "verified" }>): AgentError {
@@ -224,7 +230,10 @@ const SHOWN_KID_CHARS = 64;
 /** What a verdict means, for people. */
 export function sentenceOf(verdict: CardVerdict): string {
   if (verdict.result === "unsigned") return "the card is not signed";
-  if (verdict.result === "verified") return `the card is signed by ${verdict.by}, whose key is trusted here`;
+  if (verdict.result === "verified") {
+    const rest = verdict.partly === true ? "; its empty members, and what they name, are not covered" : "";
+    return `the card is signed by ${verdict.by}, whose key is trusted here${rest}`;
+  }
   const kids = verdict.kids.slice(0, SHOWN_KIDS).map((kid) => JSON.stringify(kid.slice(0, SHOWN_KID_CHARS)));
   const which = kids.length === 0 ? "" : ` (kid ${kids.join(", ")})`;
   return `the card is signed, but by no key that is trusted here${which}${verdict.problem === undefined ? "" : `; ${verdict.problem}`}`;

@@ -3,7 +3,7 @@ import { flattenedVerify, importJWK, type JWK } from "jose";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import type { JsonObject } from "../envelope/index.js";
 import { cardSignatures, cardSigner, signCard } from "./card-signature.js";
-import { type CardTrust, createCardCheck } from "./card-signature-check.js";
+import { type CardTrust, createCardCheck, sentenceOf } from "./card-signature-check.js";
 import { canonicalJson } from "./json-canonical.js";
 import { newCardKey, SIGNING_ALGORITHMS } from "./signing-key.js";
 
@@ -120,11 +120,27 @@ describe("checking", () => {
 
   it("takes what the official SDK signs", async () => {
     const { securityRequirements: _, ...plain } = CARD;
-    for (const document of [CARD, plain, { ...plain, iconUrl: "", documentationUrl: "" }]) {
+    const good = { result: "verified", by: "acme" };
+    const withEmpty = { ...plain, iconUrl: "", documentationUrl: "" };
+    // It signs what is left without empty members, so that what these name is not signed.
+    for (const [document, verdict] of [
+      [CARD, { ...good, partly: true }],
+      [plain, good],
+      [withEmpty, { ...good, partly: true }],
+    ] as const) {
       const sign = generateAgentCardSignature(EDDSA.privateJwk as JWK, { alg: "EdDSA", kid: "acme-1", typ: "JOSE" });
       const card = await sign(document as unknown as AgentCard);
-      expect(await check(bytes(card))).toEqual({ result: "verified", by: "acme" });
+      expect(await check(bytes(card))).toEqual(verdict);
     }
+  });
+
+  it("says when what empty members name may be another's word", async () => {
+    const changed = { ...signed(CARD), securityRequirements: [{ schemes: { other: { list: [] } } }] };
+    const verdict = await check(bytes(changed));
+    expect(verdict).toEqual({ result: "verified", by: "acme", partly: true });
+    expect(sentenceOf(verdict)).toContain("not covered");
+    const scoped = { ...signed(CARD), securityRequirements: [{ schemes: { other: { list: ["all"] } } }] };
+    await expect(check(bytes(scoped))).rejects.toMatchObject({ code: "bad_signature" });
   });
 
   it("does not mind another order, white space or spelling", async () => {

@@ -13,27 +13,31 @@ export interface GuardedDial {
 }
 
 /**
- * The user's own address is dialled as it is. Every other one came out of a document found there, so it passes the guard:
- * never to a more private place than the one it was named at, resolved once, and dialled at the addresses that were checked.
+ * For the addresses that come out of a document found at `url`: never to a more private place than that one, never from
+ * https to clear text, resolved once, and dialled at the addresses that were checked. The user's own address needs none of
+ * this and is dialled elsewhere: here even its name, on another port, means what it meant when it was checked.
  */
-export function guardedDial(url: string, resolve: Resolve, plainLookup: LookupFunction): GuardedDial {
+export function guardedDial(url: string, resolve: Resolve): GuardedDial {
   const own = new URL(url);
   const checked = new Map<string, PinnedUrl>();
 
-  async function check(target: string, origin: string): Promise<void> {
+  async function check(target: URL): Promise<void> {
     if (checked.size >= MAX_ORIGINS)
       throw new AgentError("forbidden", `${own.host} leads to more than ${MAX_ORIGINS} other hosts`, { sent: "no" });
-    checked.set(origin, await guardUrl(target, { from: await classOfUrl(url, resolve), resolve }));
+    if (own.protocol === "https:" && target.protocol === "http:")
+      throw new AgentError("forbidden", `${own.host} is reached by https and leads to ${target.host} in clear text`, {
+        sent: "no",
+      });
+    checked.set(target.origin, await guardUrl(target.href, { from: await classOfUrl(url, resolve), resolve }));
   }
 
   return {
     guard(target) {
-      if (target.startsWith(own.origin) && !/[^/?#]/.test(target.charAt(own.origin.length))) return undefined;
-      const { origin } = new URL(target);
-      return checked.has(origin) ? undefined : check(target, origin);
+      if (!URL.canParse(target)) throw new AgentError("forbidden", "the address is not a URL", { sent: "no" });
+      const parsed = new URL(target);
+      return checked.has(parsed.origin) ? undefined : check(parsed);
     },
     lookup(hostname, options, callback) {
-      if (hostname === own.hostname) return plainLookup(hostname, options, callback);
       const pinned = [...checked.values()].find((each) => each.hostname === hostname);
       if (pinned !== undefined) return pinnedLookup(pinned)(hostname, options, callback);
       return callback(new AgentError("forbidden", `${hostname} was not checked`, { sent: "no" }), "", 0);

@@ -65,6 +65,6 @@ export {
   type Resolve,
 } from "./outbound-guard.js";
 export { REDACTED, redactHeaders, redactParameter, redactUrl } from "./redact.js";
-export { lookupByDns, pinnedLookup, resolveByDns } from "./resolve-by-dns.js";
+export { pinnedLookup, resolveByDns } from "./resolve-by-dns.js";
 export { MIN_TOKEN_CHARS } from "./secret-holders.js";
 export { type NewKey, newCardKey, SIGNING_ALGORITHMS, type SigningAlgorithm } from "./signing-key.js";

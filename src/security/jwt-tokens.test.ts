@@ -179,6 +179,22 @@ describe("jwtTokens()", () => {
     ).resolves.toMatchObject({});
   });
 
+  test("a key that cannot be used is nobody's, and no hindrance for the others", async () => {
+    const broken = { kty: "EC", crv: "P-256", x: "AA", y: "AA", kid: "broken", alg: "ES256" };
+    const admit = admitting({ jwks: { keys: [broken, first.jwk as JsonObject] } });
+    const refusal = await refusalOf(admit, await sign({ header: { kid: "broken" } }));
+    expect([refusal.code, refusal.message]).toEqual(["unauthenticated", "the key of the token cannot be used"]);
+    const unnamed = { kid: undefined } as unknown as JsonObject;
+    await expect(admit(bearing(await sign({ header: unnamed })))).resolves.toMatchObject({ id: `${ISSUER}#client-7` });
+    const stranger = await refusalOf(admit, await sign({ pair: second, header: unnamed }));
+    expect(stranger.message).toBe("the signature of the token is not right");
+  });
+
+  test("an issuer whose callers could be mistaken for another's is refused", () => {
+    expect(() => admitting({ issuer: "https://issuer.example#a" })).toThrow("issuer");
+    expect(() => admitting({ issuer: "" })).toThrow("issuer");
+  });
+
   test("says in the card where tokens come from", () => {
     expect(admitting().security).toEqual({
       schemes: { jwt: { httpAuthSecurityScheme: { scheme: "Bearer", bearerFormat: "JWT" } } },

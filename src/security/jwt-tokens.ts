@@ -70,6 +70,9 @@ interface Verified {
 export function jwtTokens(options: JwtOptions): Admission {
   const limits: JwtLimits = { ...DEFAULT_JWT_LIMITS, ...options.limits };
   const { now = Date.now, issuer, requiredScopes = [] } = options;
+  // It parts issuer and subject in the caller's name; an issuer never has one (RFC 8414 §2).
+  if (issuer === "" || issuer.includes("#"))
+    throw new AgentError("invalid_message", "the issuer is empty or has a # in it", { field: "issuer" });
   const verify = verifierOf(options, limits, now);
   const digestOf = blindDigest();
   const verified = new RecentMap<Verified>(limits.verifiedTokens);

@@ -1,5 +1,5 @@
 import type { JSONWebKeySet, JWTPayload, JWTVerifyOptions, LocalJWKSet } from "jose";
-import type { AgentError } from "../envelope/index.js";
+import { AgentError } from "../envelope/index.js";
 import { bearerRefusal } from "./bearer-token.js";
 import type { KeySet, KeySource } from "./jwt-keys.js";
 
@@ -72,7 +72,10 @@ export function verifyWithKeys(source: KeySource, options: () => JWTVerifyOption
   };
 }
 
-/** A token that names no key, and an issuer with several: each is tried. Their number is limited where they are fetched. */
+/**
+ * A token that names no key, and an issuer with several: each is tried, and one that cannot be used is passed over. Their
+ * number is limited where they are fetched.
+ */
 async function verifyWithEach(
   jose: Jose,
   token: string,
@@ -83,7 +86,9 @@ async function verifyWithEach(
     try {
       return (await jose.jwtVerify(token, key, options)).payload;
     } catch (thrown) {
-      if (!(thrown instanceof jose.errors.JWSSignatureVerificationFailed)) throw thrown;
+      const { JOSEError, JWSSignatureVerificationFailed } = jose.errors;
+      const isRightKey = thrown instanceof JOSEError && !(thrown instanceof JWSSignatureVerificationFailed);
+      if (isRightKey) throw thrown;
     }
   }
   throw new jose.errors.JWSSignatureVerificationFailed();
@@ -93,7 +98,9 @@ async function refusing(jose: Jose, verify: () => Promise<JWTPayload>): Promise<
   try {
     return await verify();
   } catch (thrown) {
-    throw thrown instanceof jose.errors.JOSEError ? refusalOf(jose, thrown) : thrown;
+    if (thrown instanceof AgentError) throw thrown;
+    // The platform's own words are about a key it cannot use: one that the issuer publishes, and the token names.
+    throw thrown instanceof jose.errors.JOSEError ? refusalOf(jose, thrown) : invalid("the key of the token cannot be used");
   }
 }
 

@@ -20,9 +20,6 @@ export const resolveByDns: Resolve = (hostname) =>
     });
   });
 
-/** The platform's own lookup, as connections use it. */
-export const lookupByDns: LookupFunction = lookup;
-
 /**
  * A `lookup` option for `net`, `http` or an undici connector that answers with the checked addresses only. The name stays
  * in place for TLS and for `Host`; a name that was not checked is refused. Use it with connections of their own: a shared

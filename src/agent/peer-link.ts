@@ -1,0 +1,21 @@
+import { guardedDial, resolveByDns } from "../security/index.js";
+import type { Link } from "../transport/exchange.js";
+import type { Limits } from "../transport/limits.js";
+import { poolLink } from "../transport/node/index.js";
+import { type Credentials, isAtOrigin } from "./credentials.js";
+
+/**
+ * Pooled connections to a peer. The address the user gave is dialled as it is, with our certificate. Every other one came
+ * out of a document found there: it passes the guard, and never sees the certificate, which says who we are.
+ */
+export function peerLink(url: string, limits: Limits, tls: Credentials["tls"]): Link {
+  const own = poolLink({ limits, tls });
+  const ca = tls?.ca;
+  const others = poolLink({ limits, tls: ca === undefined ? undefined : { ca }, ...guardedDial(url, resolveByDns) });
+  return {
+    exchange: (request) => (isAtOrigin(request.target, url) ? own : others).exchange(request),
+    async close() {
+      await Promise.all([own.close(), others.close()]);
+    },
+  };
+}

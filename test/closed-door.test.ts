@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newEnvelope, type Operation, type OperationKind, startCall } from "../src/envelope/index.js";
+import {
+  agent,
+  bearerTokens,
+  createMemoryArtifacts,
+  createMetrics,
+  createTelemetry,
+  protocols,
+  type Server,
+  serve,
+} from "../src/index.js";
+import type { Peer, Protocol, Route } from "../src/protocols/protocol.js";
+import { wholeBody } from "../src/transport/body.js";
+import type { Headers, Link, Request } from "../src/transport/exchange.js";
+import { poolLink } from "../src/transport/node/index.js";
+import { makeRequest } from "../src/transport/request.js";
+
+/**
+ * Whatever is asked, in whatever protocol: without credentials it does not reach the agents, and only the documents that
+ * are for everybody are answered. The questions are made from what the registered protocols declare and from what their
+ * own clients write, so that a new protocol, binding, route or operation is asked too.
+ */
+
+const TOKEN = "token-of-ann-0123456789";
+const SECRET_WORDS = "what only callers we know may read";
+const PUBLIC_DOCUMENTS = /^(\/health|(\/a2a\/other)?\/\.well-known\/agent(-card)?\.json)$/;
+const ids = { now: Date.now, newId: () => crypto.randomUUID() };
+const SOMEBODY: Headers = { authorization: `Bearer ${TOKEN}` };
+const STRANGERS: readonly Headers[] = [
+  {},
+  { authorization: "Bearer nobody-knows-this-token" },
+  { authorization: "Basic YW5uOmFubg==" },
+  { authorization: TOKEN },
+  { authorization: "Bearer " },
+  { "x-api-key": TOKEN, cookie: `token=${TOKEN}`, "x-forwarded-for": "127.0.0.1", "x-forwarded-client-cert": "Subject=ann" },
+];
+
+const PUSH = { taskId: "x", id: "p", url: "https://hooks.example/" };
+const envelope = newEnvelope({ src: "ann", dst: "one", content: "hello", context: {} }, ids);
+/** Some of each kind; the compiler asks for those of kinds to come. */
+const OPERATIONS: { readonly [K in OperationKind]: readonly Extract<Operation, { readonly kind: K }>[] } = {
+  send: (["answer", "accepted", "stream"] as const).map((delivery) => ({ kind: "send", envelope, delivery, task: "auto" })),
+  "task.get": [{ kind: "task.get", taskId: "x" }],
+  "task.list": [{ kind: "task.list" }],
+  "task.cancel": [{ kind: "task.cancel", taskId: "x" }],
+  "task.subscribe": [{ kind: "task.subscribe", taskId: "x", follow: true }],
+  "push.set": [{ kind: "push.set", config: PUSH }],
+  "push.get": [{ kind: "push.get", taskId: "x", id: "p" }],
+  "push.delete": [{ kind: "push.delete", taskId: "x", id: "p" }],
+  "push.list": [{ kind: "push.list", taskId: "x" }],
+  "session.close": [{ kind: "session.close", sessionId: "x" }],
+  card: [{ kind: "card", extended: true }],
+  ping: [{ kind: "ping" }],
+};
+
+const reached: OperationKind[] = [];
+let server: Server;
+let link: Link;
+/** What the clients of all protocols write, for both agents. */
+const written: Request[] = [];
+beforeAll(async () => {
+  const agents = ["one", "other"].map((name) =>
+    agent({
+      name,
+      description: "answers",
+      handle: async () => SECRET_WORDS,
+      extendedCard: () => ({ description: SECRET_WORDS }),
+    }),
+  );
+  server = await serve(agents, {
+    admission: bearerTokens(new Map([["ann", TOKEN]])),
+    artifacts: { store: createMemoryArtifacts(ids) },
+    metrics: "admitted",
+    telemetry: createTelemetry({ metrics: createMetrics() }),
+    layers: [
+      (next) => (operation, call) => {
+        reached.push(operation.kind);
+        return next(operation, call);
+      },
+    ],
+  });
+  link = poolLink();
+  for (const protocol of protocols) {
+    for (const peer of await peersOf(protocol)) await writeAll(protocol, peer);
+  }
+  reached.length = 0;
+});
+afterAll(async () => {
+  await link?.close();
+  await server?.close();
+});
+
+/** Every way the protocol finds to either agent. */
+async function peersOf(protocol: Protocol): Promise<readonly Peer[]> {
+  const knowing: Link = { ...link, exchange: (request) => link.exchange(as(SOMEBODY, request)), close: async () => undefined };
+  const findings = await Promise.all(
+    [server.url, `${server.url}/a2a/other`].map((url) => protocol.discover(knowing, url, startCall())),
+  );
+  return findings.flatMap((finding) => finding?.peers ?? []);
+}
+
+/** Lets the protocol's own client write every operation, and answers nothing. */
+async function writeAll(protocol: Protocol, peer: Peer): Promise<void> {
+  const taking: Link = {
+    exchange(request) {
+      written.push(request);
+      return { status: 503, headers: {}, body: "" };
+    },
+    close: async () => undefined,
+  };
+  const handler = protocol.connect(taking, peer, ids);
+  for (const operation of Object.values(OPERATIONS).flat()) {
+    const ask = async (): Promise<unknown> => {
+      const reply = handler(operation, startCall());
+      return reply instanceof Promise ? reply : reply[Symbol.asyncIterator]().next();
+    };
+    await ask().catch(() => undefined);
+  }
+}
+
+function as(caller: Headers, { method, target, headers, body }: Request): Request {
+  return makeRequest({ method, url: target, headers: { ...headers, ...caller }, body });
+}
+
+interface Answer {
+  readonly kind: "refused" | "reached" | "answered";
+  readonly text: string;
+}
+
+async function answerTo(request: Request): Promise<Answer> {
+  const before = reached.length;
+  const { status, headers, body } = await link.exchange(request);
+  const text = Buffer.from(await wholeBody(body, 1_000_000)).toString();
+  if (reached.length > before) return { kind: "reached", text };
+  const refused = status === 401 || status === 403 || ["16", "7"].includes(headers["grpc-status"] ?? "");
+  return { kind: refused ? "refused" : "answered", text: `${status} ${headers["grpc-status"] ?? ""} ${text}` };
+}
+
+const label = ({ method, path, headers, body }: Request): string =>
+  `${method} ${path} ${headers["content-type"] ?? ""} ${/"method":"[^"]*"/.exec(Buffer.from(body).toString())?.[0] ?? ""}`;
+
+/** Holds for every question there is. Returns whether somebody known got through with it. */
+async function expectClosed(request: Request, strangers = STRANGERS): Promise<boolean> {
+  const known = await answerTo(as(SOMEBODY, request));
+  for (const stranger of strangers) {
+    const { kind, text } = await answerTo(as(stranger, request));
+    expect(text, label(request)).not.toContain(SECRET_WORDS);
+    if (known.kind === "reached") expect(kind, label(request)).toBe("refused");
+    else if (kind === "answered") {
+      // What needs no credentials is the same for everybody, and says something about public documents only.
+      expect(text, label(request)).toBe(known.text);
+      if (/^2\d\d/.test(text) && !text.startsWith("200 12 ")) expect(request.path).toMatch(PUBLIC_DOCUMENTS);
+      else expect(text, label(request)).toMatch(/^(4\d\d|200 12) /);
+    } else expect(kind, label(request)).toBe("refused");
+  }
+  return known.kind === "reached";
+}
+
+describe("without credentials", () => {
+  test("nothing that a client of ours can write reaches an agent", async () => {
+    const through = new Map<string, number>();
+    for (const request of written) {
+      if (await expectClosed(request)) through.set(request.path, (through.get(request.path) ?? 0) + 1);
+    }
+    // The questions were good ones: asked by somebody known, they got there.
+    expect([...through.values()].reduce((sum, each) => sum + each, 0)).toBeGreaterThan(written.length * 0.8);
+  });
+
+  test("nothing at any route of any protocol does, by any method", async () => {
+    const routes = protocols.flatMap((protocol) => protocol.routes);
+    const leading = new Set<Route>();
+    for (const route of routes) {
+      for (const request of requestsAt(route)) {
+        const through = await expectClosed(request, STRANGERS.slice(0, 2));
+        if (through && matches(route, request)) leading.add(route);
+      }
+    }
+    // The questions were good ones here too: every route but those of the public documents leads somewhere.
+    const silent = routes.filter((route) => !leading.has(route) && !PUBLIC_DOCUMENTS.test(route.path));
+    expect(silent.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+  });
+
+  test("nothing of the house does either", async () => {
+    for (const path of ["/metrics", "/artifacts/x", "/artifacts/x?expires=9999999999999&owner=x&sig=y", "/health", "/", "/x"])
+      for (const method of METHODS) await expectClosed(makeRequest({ method, url: `${server.url}${path}` }));
+  });
+});
+
+const MESSAGE = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hello" }] };
+const BODIES = [
+  // A send in every grammar of ours at once.
+  {
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: "q", method: "SendMessage", params: { message: MESSAGE }, message: MESSAGE }),
+  },
+  { headers: { "content-type": "application/grpc+proto" }, body: new Uint8Array(5) },
+  {},
+];
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+
+function matches({ method, path, when }: Route, request: Request): boolean {
+  const there = path.endsWith("/*") ? request.path.startsWith(path.slice(0, -1)) : request.path === path;
+  return there && (method === "*" || method === request.method) && (when === undefined || when(request));
+}
+
+/** A route as it is declared: what our clients ask there, and all its paths by all its methods. */
+function requestsAt(route: Route): readonly Request[] {
+  const { method, path } = route;
+  const prefix = path.slice(0, -1);
+  const ours = written.filter((each) => matches(route, each));
+  const tails = ["", "x", "x/y", "x/y/z"].map((tail) => `${prefix}${tail}`);
+  const paths = path.endsWith("/*") ? new Set([...tails, ...ours.map((each) => each.path)]) : [path];
+  const methods = method === "*" ? METHODS : [method];
+  const made = [...paths].flatMap((at) =>
+    methods.flatMap((by) => {
+      const bodies = by === "POST" ? BODIES : [{}];
+      return bodies.map((carried) => makeRequest({ method: by, url: `${server.url}${at}`, ...carried }));
+    }),
+  );
+  return [...ours, ...made];
+}
