@@ -1,12 +1,20 @@
 import { request as openRequest } from "node:http";
 import { request as openSecureRequest } from "node:https";
 import type { Exchange, Request, Response } from "../src/transport/exchange.js";
+import { http2Exchange } from "./http2-exchange.js";
 
 /**
  * The plainest way to send bytes to a URL: one connection per request, nothing added, nothing retried, nothing followed.
  * Requirements run over it, so that what they see is the server and not a client's kindness.
  */
-export const httpExchange: Exchange = (request: Request): Promise<Response> =>
+export const httpExchange: Exchange = (request) => (wantsTrailers(request) ? http2Exchange(request) : http1Exchange(request));
+
+/** Who asks for trailers speaks gRPC, whatever the rest of the request says. */
+function wantsTrailers({ headers }: Request): boolean {
+  return headers["te"] === "trailers";
+}
+
+const http1Exchange: Exchange = (request: Request): Promise<Response> =>
   new Promise((resolve, reject) => {
     const open = request.target.startsWith("https:") ? openSecureRequest : openRequest;
     const headers = { ...request.headers, ...(needsLength(request) ? { "content-length": request.body.length } : {}) };

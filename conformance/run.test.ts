@@ -81,6 +81,23 @@ describe("runConformance()", () => {
     expect(seen).toEqual(["p:good 1/2", "p:skipped 2/2"]);
   });
 
+  test("a subject on this machine gets a webhook it can reach, closed after the check; another one gets none", async () => {
+    const closed: string[] = [];
+    const hooked = requirement("p:hook", async ({ openHook }) => {
+      if (openHook === undefined) return { skipped: "no webhook" };
+      const hook = await openHook();
+      const { status } = await fetch(hook.url, { method: "POST", body: "{}" });
+      await hook.until(({ length }) => length === 1);
+      hook.until(() => false).catch((thrown: Error) => closed.push(thrown.message));
+      return Promise.reject(new Error(`${status} ${hook.deliveries[0]?.text}`));
+    });
+    expect((await run([hooked])).verdicts[0]?.detail).toBe("no webhook");
+    const local = { ...subject, url: "http://127.0.0.1:1/" };
+    const { verdicts } = await runConformance(local, [{ id: "p", requirements: [hooked] }]);
+    expect(verdicts[0]?.detail).toBe("204 {}");
+    await expect.poll(() => closed).toEqual(["the webhook is closed"]);
+  });
+
   test("the subject's address has no trailing slash in checks", async () => {
     const { verdicts } = await run([requirement("p:url", async ({ url }) => Promise.reject(new Error(url)))]);
     expect(verdicts[0]?.detail).toBe("http://subject.example");

@@ -1,6 +1,7 @@
 import { AgentError, type Cancel, type Maybe } from "../src/envelope/index.js";
 import type { Protocol } from "../src/protocols/protocol.js";
-import type { Capability, Requirement, Subject } from "../src/protocols/requirement.js";
+import type { Capability, Hook, Requirement, Subject } from "../src/protocols/requirement.js";
+import { isOnLoopback, openHook } from "./hook.js";
 
 /** How one requirement came out. A known gap that starts to pass is stale, so that the list can only shrink. */
 export type Outcome = "met" | "unmet" | "skipped" | "known gap" | "stale gap";
@@ -121,9 +122,11 @@ function gapOf(id: string, gaps: KnownGaps): Maybe<string> {
   return longest === undefined ? undefined : gaps[longest];
 }
 
-/** The same subject, with every request remembered, so that a check leaves nothing open behind it. */
+/** The same subject, with every request and webhook remembered, so that a check leaves nothing open behind it. */
 function watch(subject: Subject): Subject & { endAll(): void } {
   const open = new Set<Cancel>();
+  const hooks = new Set<Hook>();
+  const makeHook = subject.openHook ?? (isOnLoopback(subject.url) ? openHook : undefined);
   return {
     url: subject.url.replace(/\/$/, ""),
     headers: subject.headers,
@@ -132,9 +135,18 @@ function watch(subject: Subject): Subject & { endAll(): void } {
       open.add(request.cancel);
       return subject.exchange(request);
     },
+    openHook:
+      makeHook &&
+      (async () => {
+        const hook = await makeHook();
+        hooks.add(hook);
+        return hook;
+      }),
     endAll() {
       for (const cancel of open) cancel.cancel(new AgentError("cancelled", "the check is over"));
       open.clear();
+      for (const hook of hooks) hook.close();
+      hooks.clear();
     },
   };
 }

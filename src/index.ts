@@ -93,7 +93,15 @@ export {
   type Served,
   type Traits,
 } from "./protocols/index.js";
-export { CAPABILITIES, type Capability, type Requirement, type Skipped, type Subject } from "./protocols/requirement.js";
+export {
+  CAPABILITIES,
+  type Capability,
+  type Delivery,
+  type Hook,
+  type Requirement,
+  type Skipped,
+  type Subject,
+} from "./protocols/requirement.js";
 export {
   type Admission,
   type ApiKeyPlace,

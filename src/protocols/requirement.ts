@@ -8,6 +8,24 @@ export type Capability = (typeof CAPABILITIES)[number];
 /** A skill with this tag promises the probing commands of our conformance agent. */
 export const CONFORMANCE_TAG = "koine-conformance";
 
+/** One request that a webhook of ours got. */
+export interface Delivery {
+  readonly method: string;
+  /** Lower-case names. */
+  readonly headers: { readonly [name: string]: Maybe<string> };
+  readonly text: string;
+}
+
+/** A webhook of ours, for what a server sends by itself. */
+export interface Hook {
+  readonly url: string;
+  /** In the order in which they came. */
+  readonly deliveries: readonly Delivery[];
+  /** Resolves as soon as what has come is enough. */
+  until(isEnough: (deliveries: readonly Delivery[]) => boolean): Promise<void>;
+  close(): void;
+}
+
 /** What a requirement is checked against: an address, and a way to send bytes there. */
 export interface Subject {
   /** The base URL of the endpoint, without a trailing slash. */
@@ -16,6 +34,8 @@ export interface Subject {
   /** Headers every request carries, such as credentials. */
   readonly headers: { readonly [name: string]: string };
   newId(): string;
+  /** Absent where the subject could not reach one. */
+  readonly openHook?: Maybe<() => Promise<Hook>>;
 }
 
 /** A requirement that does not apply to this subject, with the reason. */

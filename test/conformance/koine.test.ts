@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { httpExchange } from "../../conformance/http-exchange.js";
 import { type Report, runConformance } from "../../conformance/run.js";
-import { bearerTokens, protocols } from "../../src/index.js";
-import { startKoine } from "../peers/koine.js";
+import { cardSigner, newCardKey, protocols } from "../../src/index.js";
+import { ALICE, startGuardedKoine, startKoine } from "../peers/koine.js";
 
-const TOKEN = "a-token-for-this-test-only";
+/** The suite's own webhook is on loopback. */
+const push = { allow: ["127.0.0.1"] };
 
 const failures = ({ verdicts }: Report): readonly string[] =>
   verdicts
@@ -13,21 +14,34 @@ const failures = ({ verdicts }: Report): readonly string[] =>
 
 describe("the requirements, against our own server", () => {
   test("open on loopback: everything is met", { timeout: 60_000 }, async () => {
-    const server = await startKoine({});
+    const server = await startKoine({ push });
     const subject = { url: server.url, exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID() };
     const report = await runConformance(subject, protocols);
     await server.close();
     expect(failures(report)).toEqual([]);
-    expect(report.counts.met).toBeGreaterThan(450);
+    expect(report.counts.met).toBeGreaterThan(700);
   });
 
-  test("behind bearer tokens: everything is met", { timeout: 60_000 }, async () => {
-    const server = await startKoine({ admission: bearerTokens(new Map([["alice", TOKEN]])) });
-    const headers = { authorization: `Bearer ${TOKEN}` };
+  test("behind bearer tokens, with signed cards and an extended one: everything is met", { timeout: 60_000 }, async () => {
+    const cardKeys = [cardSigner({ key: newCardKey("ES256", "conform-1").privateJwk })];
+    const server = await startGuardedKoine({ push, cardKeys });
+    const headers = { authorization: `Bearer ${ALICE}` };
     const subject = { url: server.url, exchange: httpExchange, headers, newId: () => crypto.randomUUID() };
     const report = await runConformance(subject, protocols);
     await server.close();
     expect(failures(report)).toEqual([]);
-    expect(report.verdicts.filter(({ id, outcome }) => id.includes(":auth:") && outcome !== "met")).toEqual([]);
+    const asked = report.verdicts.filter(({ id }) => /:auth:|:extended-card:(given|anonymous)|:delivery:|:signature/.test(id));
+    expect(asked.filter(({ outcome }) => outcome !== "met")).toEqual([]);
+  });
+
+  test("that tells nobody on loopback: what needs a webhook of ours is skipped, with the reason", {
+    timeout: 60_000,
+  }, async () => {
+    const server = await startKoine({});
+    const subject = { url: server.url, exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID() };
+    const report = await runConformance(subject, protocols, { only: ["a2a:1.0:grpc:delivery"] });
+    await server.close();
+    expect(new Set(report.verdicts.map(({ outcome }) => outcome))).toEqual(new Set(["skipped"]));
+    expect(report.verdicts[0]?.detail).toMatch(/^the agent tells no webhook on loopback: /);
   });
 });

@@ -9,17 +9,20 @@ describe("requirements", () => {
     expect(ids.filter((id) => !/^a2a:(card|1\.0|0\.3)(:[\w-]+)+$/.test(id))).toEqual([]);
   });
 
-  test("there are at least ninety for each HTTP binding of 1.0", () => {
+  test("there are at least ninety for each binding of 1.0", () => {
     const count = (prefix: string): number => requirements.filter(({ id }) => id.startsWith(prefix)).length;
     expect(count("a2a:1.0:jsonrpc:")).toBeGreaterThanOrEqual(90);
     expect(count("a2a:1.0:rest:")).toBeGreaterThanOrEqual(90);
+    expect(count("a2a:1.0:grpc:")).toBeGreaterThanOrEqual(90);
   });
 
   test.each(CAPABILITIES)("%s is covered on every wire", (capability) => {
     const wires = new Set(
       requirements.filter((each) => each.capability === capability).map(({ wire }) => `${wire?.version} ${wire?.binding}`),
     );
-    expect([...wires]).toEqual(expect.arrayContaining(["1.0 JSONRPC", "1.0 HTTP+JSON", "0.3 JSONRPC", "0.3 HTTP+JSON"]));
+    expect([...wires]).toEqual(
+      expect.arrayContaining(["1.0 JSONRPC", "1.0 HTTP+JSON", "1.0 GRPC", "0.3 JSONRPC", "0.3 HTTP+JSON", "0.3 GRPC"]),
+    );
   });
 
   test("each says where it is written and what a good server does, in one sentence", () => {

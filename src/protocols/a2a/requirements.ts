@@ -3,11 +3,14 @@ import { cardRequirements } from "./requirements/card.js";
 import { edgeDuties } from "./requirements/edge-cases.js";
 import { equivalenceRequirements } from "./requirements/equivalence.js";
 import { errorDuties } from "./requirements/error-shapes.js";
+import { grpcDuties } from "./requirements/grpc.js";
+import { grpcFramingDuties } from "./requirements/grpc-framing.js";
 import { rpcDuties } from "./requirements/json-rpc.js";
 import { listDuties } from "./requirements/list.js";
 import { negotiationDuties } from "./requirements/negotiation.js";
 import { onWire } from "./requirements/probe.js";
 import { pushDuties } from "./requirements/push.js";
+import { deliveryDuties } from "./requirements/push-delivery.js";
 import { restDuties } from "./requirements/rest.js";
 import { sendDuties } from "./requirements/send.js";
 import { streamingDuties } from "./requirements/streaming.js";
@@ -26,10 +29,13 @@ const DUTIES = [
   ...streamingDuties,
   ...subscribeDuties,
   ...pushDuties,
+  ...deliveryDuties,
   ...negotiationDuties,
   ...errorDuties,
   ...rpcDuties,
   ...restDuties,
+  ...grpcDuties,
+  ...grpcFramingDuties,
   ...validationDuties,
   ...edgeDuties,
 ];

@@ -209,3 +209,29 @@ describe("what comes back", () => {
     expect(isLetGo()).toBe(true);
   });
 });
+
+describe("a reader that leaves", () => {
+  test("while the stream is being opened lets go of it as soon as it is open, and hears that it ended", async () => {
+    let answer = (_: Response): void => undefined;
+    const opening = new Promise<Response>((resolve) => {
+      answer = resolve;
+    });
+    let letGo = false;
+    const body: AsyncIterableIterator<Chunk> = {
+      [Symbol.asyncIterator]: () => body,
+      next: () => new Promise(() => undefined),
+      async return() {
+        letGo = true;
+        return { done: true, value: undefined };
+      },
+    };
+    const way: Peer = { url: "http://peer:1", version: "1.0", binding: "GRPC", card };
+    const handler = connect({ exchange: () => opening, close: async () => undefined }, way, ids);
+    const events = (handler(watch, startCall()) as AsyncIterable<Event>)[Symbol.asyncIterator](); // a subscription is a stream
+    const next = events.next();
+    await events.return?.();
+    answer({ status: 200, headers: GRPC, body });
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect(letGo).toBe(true);
+  });
+});

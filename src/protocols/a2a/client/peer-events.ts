@@ -36,6 +36,8 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
   readonly #take = (event: SseEvent): void => void this.#waiting.push(event);
   #source: Source | undefined;
   #done = false;
+  /** The reader stopped, perhaps while something was on its way to it. */
+  #left = false;
   #taskId: string | undefined;
   /** The last event was one after which a stream may end. */
   #closed = false;
@@ -52,12 +54,14 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
     if (this.#done) return { done: true, value: undefined };
     try {
       this.#source ??= await this.#options.open();
-      const event = await this.#nextOf(this.#source);
-      if (event !== undefined) return { done: false, value: this.#checked(event) };
-      if (!this.#closed) throw new AgentError("interrupted", "the stream ended before the task did", { sent: "maybe" });
+      const event = this.#left ? undefined : await this.#nextOf(this.#source);
+      if (this.#left) await readOf(this.#source)?.return?.();
+      else if (event !== undefined) return { done: false, value: this.#checked(event) };
+      else if (!this.#closed) throw new AgentError("interrupted", "the stream ended before the task did", { sent: "maybe" });
     } catch (thrown) {
+      const hadLeft = this.#left;
       await this.return();
-      throw thrown;
+      if (!hadLeft) throw thrown;
     }
     this.#done = true;
     return { done: true, value: undefined };
@@ -65,6 +69,7 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
 
   async return(): Promise<IteratorResult<Event, void>> {
     this.#done = true;
+    this.#left = true;
     await readOf(this.#source)?.return?.();
     return { done: true, value: undefined };
   }

@@ -8,9 +8,11 @@ import { STATUS_SCHEMA } from "./schema-status.js";
 
 const { Status, ErrorInfo, BadRequest, RetryInfo } = STATUS_SCHEMA;
 const NO_ROOM = new Uint8Array(0);
-/** Details ride in a header, and headers have little room: what is longer stays at home. */
-const DETAILS_CHARACTERS = 8_000;
+/** All of it rides in trailers, for which usual clients have 8 KiB (RFC 9113 §6.5.2 counts more than the characters). */
+const TRAILER_CHARACTERS = 7_000;
 const MESSAGE_CHARACTERS = 1_000;
+/** A character outside ASCII takes up to nine of these; details say the message once more. */
+const ENCODED_MESSAGE_CHARACTERS = 3_000;
 /** Status, Any and its message, and what they hold. */
 const DETAILS_DEPTH = 8;
 
@@ -56,12 +58,13 @@ export function writeStatus(
   details: readonly JsonObject[],
 ): { readonly [name: string]: string } {
   const code = CODES.indexOf(status);
-  const message = said.slice(0, MESSAGE_CHARACTERS);
+  const message = fitting(said);
   const trailers = { "grpc-status": `${code}`, "grpc-message": percentEncoded(message) };
   const written = encodeBase64(encodeMessage(Status, { code, message, details: details.flatMap(writeAny) }, NO_ROOM));
   // Without padding, as the protocol would have it.
   const bin = written.replace(/=+$/, "");
-  return bin.length > DETAILS_CHARACTERS ? trailers : { ...trailers, "grpc-status-details-bin": bin };
+  const isTooLong = trailers["grpc-message"].length + bin.length > TRAILER_CHARACTERS;
+  return isTooLong ? trailers : { ...trailers, "grpc-status-details-bin": bin };
 }
 
 function writeAny(detail: JsonObject): readonly JsonObject[] {
@@ -101,6 +104,13 @@ function readAny({ typeUrl, value }: JsonObject): readonly JsonObject[] {
 /** Printable ASCII except the percent sign stands for itself; everything else goes as the bytes of its UTF-8. */
 function percentEncoded(text: string): string {
   return text.replace(/\p{Surrogate}/gu, "\ufffd").replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
+}
+
+/** As much of a message as there is room for; most are much shorter. */
+function fitting(said: string): string {
+  let message = said.slice(0, MESSAGE_CHARACTERS);
+  while (percentEncoded(message).length > ENCODED_MESSAGE_CHARACTERS) message = message.slice(0, message.length >> 1);
+  return message;
 }
 
 /** Whoever writes something else meant it literally. */

@@ -1,9 +1,9 @@
 import { AgentError, CancelSource, type Maybe } from "../../../envelope/index.js";
+import { wholeBody } from "../../../transport/body.js";
 import { type Chunk, isStream, type Request } from "../../../transport/exchange.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import { makeRequest } from "../../../transport/request.js";
 import type { Subject } from "../../requirement.js";
-import { demand } from "./duty.js";
 
 /** One request written by hand, so that the checks test a server and not our own client. */
 export interface Ask {
@@ -19,9 +19,12 @@ export interface Ask {
 export interface Got {
   readonly status: number;
   readonly headers: { readonly [name: string]: Maybe<string> };
+  readonly bytes: Uint8Array;
   readonly text: string;
   /** Undefined where the text is not JSON. */
   readonly json: unknown;
+  /** Headers that came after the body. */
+  readonly trailers: { readonly [name: string]: Maybe<string> };
 }
 
 /** An answer whose body is still coming. */
@@ -29,6 +32,8 @@ export interface Opened {
   readonly status: number;
   readonly headers: { readonly [name: string]: Maybe<string> };
   readonly chunks: AsyncIterable<Chunk>;
+  /** Valid when the last chunk has been read. */
+  trailers(): { readonly [name: string]: Maybe<string> };
   close(): void;
 }
 
@@ -41,29 +46,35 @@ export async function ask(subject: Subject, request: Ask): Promise<Got> {
 }
 
 /** Sends a request and leaves the body to be read. */
-export async function open(subject: Subject, request: Ask): Promise<Opened> {
+export function open(subject: Subject, request: Ask): Promise<Opened> {
+  return begin(subject, request).opened;
+}
+
+/** The same for a check that may give up before anything has come back. */
+export function begin(subject: Subject, request: Ask): { readonly opened: Promise<Opened>; close(): void } {
   const made = write(subject, request);
+  const close = (): void => made.cancel.cancel(new AgentError("cancelled", "the check has seen enough"));
+  return { opened: answerTo(subject, made, close), close };
+}
+
+async function answerTo(subject: Subject, made: Request, close: () => void): Promise<Opened> {
   const response = await subject.exchange(made);
-  const headers = lowerCase(response.headers);
-  const { body } = response;
+  const { body, status } = response;
   return {
-    status: response.status,
-    headers,
+    status,
+    headers: lowerCase(response.headers),
     chunks: isStream(body) ? body : once(body),
-    close: () => made.cancel.cancel(new AgentError("cancelled", "the check has seen enough")),
+    trailers: () => response.trailers?.() ?? {},
+    close,
   };
 }
 
-/** The rest of a body as text. */
+/** The rest of a body, within the limit. */
 export async function whole(opened: Opened): Promise<Got> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const chunk of opened.chunks) {
-    text += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
-    demand(text.length <= ANSWER_BYTES, `the answer is longer than ${ANSWER_BYTES} characters`);
-  }
-  text += decoder.decode();
-  return { status: opened.status, headers: opened.headers, text, json: parse(text) };
+  const bytes = await wholeBody(opened.chunks, ANSWER_BYTES);
+  const text = new TextDecoder().decode(bytes);
+  const { status, headers } = opened;
+  return { status, headers, bytes, text, json: parse(text), trailers: opened.trailers() };
 }
 
 function write(subject: Subject, { method, url, body, headers: own, anonymous }: Ask): Request {

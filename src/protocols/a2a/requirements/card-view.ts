@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
 import { CONFORMANCE_TAG, type Subject } from "../../requirement.js";
 import { ask, type Got } from "./ask.js";
-import { demand, skip } from "./duty.js";
+import { type DutyText, demand, skip } from "./duty.js";
 
 /** Where an agent says what it is (A2A 1.0 §8.2), and where it said so up to 0.2. */
 export const CARD_PATH = "/.well-known/agent-card.json";
@@ -30,6 +30,11 @@ export interface CardView {
   /** The probing commands are understood. */
   readonly commands: boolean;
   readonly demandsCredentials: boolean;
+}
+
+/** A duty of the card itself. */
+export interface CardDuty extends DutyText {
+  run(card: CardView, subject: Subject): Promise<void> | void;
 }
 
 const seen = new WeakMap<Subject, Promise<CardView>>();

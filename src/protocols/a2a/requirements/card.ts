@@ -1,12 +1,10 @@
 import { isObject, type JsonObject } from "../../../envelope/index.js";
-import type { Requirement, Subject } from "../../requirement.js";
+import type { Requirement } from "../../requirement.js";
+import { grpcOrigin } from "../grpc/address.js";
 import { ask, type Got } from "./ask.js";
-import { CARD_PATH, type CardView, cardOf, listOf, OLD_CARD_PATH, viewCard } from "./card-view.js";
+import { signatureDuties } from "./card-signatures.js";
+import { CARD_PATH, type CardDuty, cardOf, listOf, OLD_CARD_PATH, viewCard } from "./card-view.js";
 import { type DutyText, demand, demandArray, demandObject, demandString, show, skip, toRequirement } from "./duty.js";
-
-interface CardDuty extends DutyText {
-  run(card: CardView, subject: Subject): Promise<void> | void;
-}
 
 const SECTION = "A2A 1.0 §8";
 const MEDIA_TYPE = /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+(\s*;.*)?$/;
@@ -55,6 +53,17 @@ const DUTIES: readonly CardDuty[] = [
     run({ interfaces }) {
       const http = interfaces.filter(({ binding }) => binding === "JSONRPC" || binding === "HTTP+JSON");
       for (const { url } of http) demand(/^https?:\/\/[^/]+/.test(url), `${show(url)} is not an absolute http URL`);
+    },
+  },
+  {
+    key: "grpc-addresses",
+    capability: "connectivity",
+    source: "A2A 1.0 §4.4.6",
+    behaviour: "The address of every gRPC interface is a host and a port, with or without a scheme.",
+    run({ interfaces }, { url: base }) {
+      const grpc = interfaces.filter(({ binding }) => binding === "GRPC");
+      if (grpc.length === 0) skip("the card lists no gRPC interface");
+      for (const { url } of grpc) demand(grpcOrigin(url, base) !== undefined, `${show(url)} is no address`);
     },
   },
   {
@@ -153,19 +162,7 @@ const DUTIES: readonly CardDuty[] = [
         demand(!url.startsWith("http://") || isLoopback(url), `${url} is reached in clear text over a network`);
     },
   },
-  {
-    key: "signatures",
-    capability: "security",
-    source: "A2A 1.0 §8.4",
-    behaviour: "Signatures have a protected header and a signature, both base64url.",
-    run({ document }) {
-      const signatures = listOf(document["signatures"]);
-      if (signatures.length === 0) skip("the card is not signed");
-      for (const each of signatures)
-        for (const name of ["protected", "signature"])
-          demand(/^[\w-]+$/.test(String(each[name])), `signatures[].${name} is ${show(each[name])}`);
-    },
-  },
+  ...signatureDuties,
   {
     key: "etag",
     capability: "connectivity",

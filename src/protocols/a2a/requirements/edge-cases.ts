@@ -1,7 +1,8 @@
 import { ask } from "./ask.js";
-import { demand, demandString, show, skip } from "./duty.js";
-import { call, type Probe, raw, requestFor, resultOf, send, sendParams, type WireDuty } from "./probe.js";
-import { demandError, isError, showError } from "./wire-errors.js";
+import { demand, demandString, show } from "./duty.js";
+import { call, needsCredentials, type Probe, raw, requestFor, resultOf, send, sendParams, type WireDuty } from "./probe.js";
+import { JSON_BINDINGS } from "./wire.js";
+import { blamesItself, demandError, isError, showError } from "./wire-errors.js";
 
 const BOTH = ["1.0", "0.3"] as const;
 const PARALLEL = 50;
@@ -29,8 +30,9 @@ export const edgeDuties: readonly WireDuty[] = [
     source: "seed G.6, capability 6",
     behaviour: "A message of 256 KiB is answered, or refused for its size.",
     async run(probe) {
-      const { got } = await call(probe, "SendMessage", sendParams(probe, { text: "x".repeat(LARGE_CHARACTERS) }));
+      const { got, error } = await call(probe, "SendMessage", sendParams(probe, { text: "x".repeat(LARGE_CHARACTERS) }));
       demand(got.status < 300 || got.status === 413 || got.status === 400, `answered ${got.status}`);
+      demand(error?.grpc === undefined || error.grpc === "RESOURCE_EXHAUSTED", `answered ${error?.grpc}`);
       await stillServes(probe);
     },
   },
@@ -40,16 +42,21 @@ export const edgeDuties: readonly WireDuty[] = [
     source: "RFC 9110 §15.5.14",
     behaviour: "A message of 20 MB is taken or refused, and the server goes on serving.",
     async run(probe) {
-      const body = withText(probe, "x".repeat(OVERSIZED_BYTES));
+      const request = requestFor(probe, "SendMessage", sendParams(probe, { text: "x".repeat(OVERSIZED_BYTES) }));
       // Cutting the connection while the body is still coming is a refusal too.
-      const got = await raw(probe, { ...requestFor(probe, "SendMessage", {}), body }).catch(() => undefined);
-      demand(got === undefined || got.status < 500, `answered ${got?.status}`);
+      const got = await raw(probe, request).catch(() => undefined);
+      const error = got === undefined ? undefined : probe.wire.read(got, undefined, "SendMessage").error;
+      demand(
+        error === undefined || !blamesItself(error),
+        `the server blames itself: ${error === undefined ? "" : showError(error)}`,
+      );
       await stillServes(probe);
     },
   },
   {
     key: "edge:deep",
     capability: "edge-cases",
+    bindings: JSON_BINDINGS,
     versions: BOTH,
     source: "RFC 8259 §9",
     behaviour: "JSON 5,000 levels deep is taken or refused, never a fault of the server, and the server goes on serving.",
@@ -58,7 +65,7 @@ export const edgeDuties: readonly WireDuty[] = [
       const body = withText(probe, "@deep").replace('"@deep"', `"hello","metadata":{"deep":${deep}}`);
       const got = await raw(probe, { ...requestFor(probe, "SendMessage", {}), body });
       demand(got.status < 500, `answered ${got.status}`);
-      const { error } = probe.wire.read(got, undefined);
+      const { error } = probe.wire.read(got, undefined, "SendMessage");
       demand(error?.code !== -32603, `the server blames itself: ${error === undefined ? "" : showError(error)}`);
       await stillServes(probe);
     },
@@ -66,6 +73,7 @@ export const edgeDuties: readonly WireDuty[] = [
   {
     key: "edge:invalid-utf8",
     capability: "edge-cases",
+    bindings: JSON_BINDINGS,
     level: "should",
     source: "RFC 8259 §8.1",
     behaviour: "A body that is not UTF-8 is refused.",
@@ -74,7 +82,7 @@ export const edgeDuties: readonly WireDuty[] = [
       const at = body.indexOf(0x40);
       body.set([0xc3, 0x28], at);
       const got = await raw(probe, { ...requestFor(probe, "SendMessage", {}), body });
-      const { error } = probe.wire.read(got, undefined);
+      const { error } = probe.wire.read(got, undefined, "SendMessage");
       demand(error !== undefined, "it was taken");
       demand(error.httpStatus < 500 && error.code !== -32603, `the server blames itself: ${showError(error)}`);
     },
@@ -82,13 +90,14 @@ export const edgeDuties: readonly WireDuty[] = [
   {
     key: "edge:content-type",
     capability: "edge-cases",
+    bindings: JSON_BINDINGS,
     level: "should",
     source: "A2A 1.0 §9.1, §11.1",
     behaviour: "A body that says it is not JSON is refused.",
     async run(probe) {
       const request = requestFor(probe, "SendMessage", sendParams(probe));
       const got = await raw(probe, { ...request, headers: { ...request.headers, "content-type": "text/html" } });
-      const { error } = probe.wire.read(got, undefined);
+      const { error } = probe.wire.read(got, undefined, "SendMessage");
       demand(error !== undefined, "it was taken");
       const refused =
         error.httpStatus === 415 || isError(error, "CONTENT_TYPE_NOT_SUPPORTED") || isError(error, "INVALID_REQUEST");
@@ -98,6 +107,7 @@ export const edgeDuties: readonly WireDuty[] = [
   {
     key: "edge:charset",
     capability: "round-trip",
+    bindings: JSON_BINDINGS,
     versions: BOTH,
     source: "RFC 9110 §8.3.1",
     behaviour: "A content type with parameters and other letter case is taken.",
@@ -139,12 +149,15 @@ export const edgeDuties: readonly WireDuty[] = [
       needsCredentials(probe);
       const answer = await call(probe, "SendMessage", sendParams(probe), { anonymous: true });
       demand(answer.error !== undefined, `it was answered: ${show(answer.result)}`);
-      demand(![-32602, -32603].includes(answer.error.code ?? 0), `refused for another reason: ${showError(answer.error)}`);
+      const { error } = answer;
+      const isOther = blamesItself(error) || error.code === -32602 || error.grpc === "INVALID_ARGUMENT";
+      demand(!isOther, `refused for another reason: ${showError(error)}`);
     },
   },
   {
     key: "auth:challenge",
     capability: "security",
+    bindings: JSON_BINDINGS,
     level: "should",
     versions: BOTH,
     source: "A2A 1.0 §3.3.2, RFC 9110 §11.6.1",
@@ -154,6 +167,20 @@ export const edgeDuties: readonly WireDuty[] = [
       const { got } = await call(probe, "SendMessage", sendParams(probe), { anonymous: true });
       demand(got.status === 401, `answered ${got.status}`);
       demandString(got.headers["www-authenticate"], "WWW-Authenticate");
+    },
+  },
+  {
+    key: "auth:status",
+    capability: "security",
+    level: "should",
+    versions: BOTH,
+    bindings: ["GRPC"],
+    source: "A2A 1.0 §3.3.2, §10.6",
+    behaviour: "A call without credentials ends with UNAUTHENTICATED.",
+    async run(probe) {
+      needsCredentials(probe);
+      const { error } = await call(probe, "SendMessage", sendParams(probe), { anonymous: true });
+      demand(error?.grpc === "UNAUTHENTICATED", `ended with ${error === undefined ? "OK" : showError(error)}`);
     },
   },
   {
@@ -196,8 +223,3 @@ export const edgeDuties: readonly WireDuty[] = [
     },
   },
 ];
-
-function needsCredentials({ card, subject }: Probe): void {
-  if (!card.demandsCredentials) skip("the card demands no credentials");
-  if (Object.keys(subject.headers).length === 0) skip("no credentials were given, so the difference cannot be seen");
-}

@@ -112,6 +112,8 @@ function nameOf(error: SeenError): string {
   return (
     names
       .filter((name) => !ERROR_ROWS[name].own || error.code !== undefined)
-      .find((name) => isError(error, name) && name !== "PARSE_ERROR" && name !== "INVALID_REQUEST") ?? `HTTP ${error.httpStatus}`
+      .find((name) => isError(error, name) && name !== "PARSE_ERROR" && name !== "INVALID_REQUEST") ??
+    error.grpc ??
+    `HTTP ${error.httpStatus}`
   );
 }

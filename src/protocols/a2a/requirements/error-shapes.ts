@@ -1,6 +1,7 @@
 import { isObject } from "../../../envelope/index.js";
 import { demand, demandArray, demandObject, demandString, show } from "./duty.js";
 import { call, type Probe, sendParams, type WireDuty } from "./probe.js";
+import { JSON_BINDINGS } from "./wire.js";
 import { ERROR_DOMAIN, ERROR_INFO, type SeenError } from "./wire-errors.js";
 
 const BOTH = ["1.0", "0.3"] as const;
@@ -82,8 +83,8 @@ export const errorDuties: readonly WireDuty[] = [
   {
     key: "error:info",
     capability: "edge-cases",
-    bindings: REST,
-    source: "A2A 1.0 §11.6",
+    bindings: ["HTTP+JSON", "GRPC"],
+    source: "A2A 1.0 §10.6, §11.6",
     behaviour: "An A2A error carries ErrorInfo with its reason and the A2A domain.",
     run: async (probe) => demandInfo(await refusal(probe)),
   },
@@ -91,6 +92,7 @@ export const errorDuties: readonly WireDuty[] = [
     key: "error:media-type",
     capability: "edge-cases",
     versions: BOTH,
+    bindings: JSON_BINDINGS,
     source: "A2A 1.0 §9.1, §11.1",
     behaviour: "Answers and errors are JSON by their content type.",
     async run(probe) {
@@ -110,7 +112,7 @@ export const errorDuties: readonly WireDuty[] = [
     async run(probe) {
       const answers = [
         await call(probe, "GetTask", { id: "none" }),
-        await call(probe, "SendMessage", { message: 5 }),
+        ...(probe.wire.binding === "GRPC" ? [] : [await call(probe, "SendMessage", { message: 5 })]),
         await call(probe, "SendMessage", {}),
       ];
       for (const { got } of answers)

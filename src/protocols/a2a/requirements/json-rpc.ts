@@ -16,7 +16,7 @@ async function post(
     id: isObject(got.json) ? got.json["id"] : undefined,
     json: got.json,
     names: (names) => {
-      const answer = probe.wire.read(got, undefined);
+      const answer = probe.wire.read(got, undefined, "SendMessage");
       demandError(answer.error, names, answer.result);
     },
   };

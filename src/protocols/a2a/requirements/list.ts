@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../../../envelope/index.js";
 import { demand, demandArray, demandObject, demandString, show } from "./duty.js";
 import type { SeenTask } from "./forms.js";
 import { call, finishedTask, type Probe, resultOf, type WireDuty } from "./probe.js";
+import { JSON_BINDINGS } from "./wire.js";
 import { demandError } from "./wire-errors.js";
 
 const SOURCE = "A2A 1.0 §3.1.4";
@@ -29,10 +30,11 @@ async function someTasks(probe: Probe, count: number): Promise<{ readonly contex
   return { contextId, ids };
 }
 
-function refused(key: string, what: string, params: JsonObject): WireDuty {
+function refused(key: string, what: string, params: JsonObject, bindings?: WireDuty["bindings"]): WireDuty {
   return {
     key: `list:${key}`,
     capability: "edge-cases",
+    bindings,
     source: SOURCE,
     behaviour: `A list with ${what} is refused as invalid.`,
     async run(probe) {
@@ -198,8 +200,8 @@ export const listDuties: readonly WireDuty[] = [
   refused("page-size-large", "a page size of 101", { pageSize: 101 }),
   refused("page-size-negative", "a negative page size", { pageSize: -1 }),
   refused("page-token", "a page token nobody gave out", { pageToken: "no such token" }),
-  refused("status-unknown", "a state nobody defined", { status: "TASK_STATE_DREAMING" }),
-  refused("since-garbage", "a time that is none", { statusTimestampAfter: "yesterday" }),
+  refused("status-unknown", "a state nobody defined", { status: "TASK_STATE_DREAMING" }, JSON_BINDINGS),
+  refused("since-garbage", "a time that is none", { statusTimestampAfter: "yesterday" }, JSON_BINDINGS),
   refused("history-negative", "a negative history length", { historyLength: -1 }),
 ];
 

@@ -1,8 +1,8 @@
 import { isObject } from "../../../envelope/index.js";
 import { listOf } from "./card-view.js";
 import { demand, demandObject, demandString, show, skip } from "./duty.js";
-import { call, requestFor, resultOf, sendParams, type WireDuty } from "./probe.js";
-import { demandError } from "./wire-errors.js";
+import { call, needsCredentials, requestFor, resultOf, sendParams, type WireDuty } from "./probe.js";
+import { blamesItself, demandError, showError, wantsCredentials } from "./wire-errors.js";
 
 const BOTH = ["1.0", "0.3"] as const;
 const UNKNOWN_EXTENSION = "https://extensions.example.com/nobody-has-this/v1";
@@ -29,9 +29,23 @@ export const negotiationDuties: readonly WireDuty[] = [
     behaviour: "The extended card is a card, or is said not to be configured, or needs credentials.",
     async run(probe) {
       const { error, result } = await call(probe, "GetExtendedAgentCard", {});
-      if (error?.httpStatus === 401 || error?.httpStatus === 403) return;
+      if (error !== undefined && wantsCredentials(error)) return;
       if (error !== undefined) return void demandError(error, ["EXTENDED_AGENT_CARD_NOT_CONFIGURED"], result);
       demandString(demandObject(result, "the extended card")["name"], "name");
+    },
+  },
+  {
+    key: "extended-card:anonymous",
+    capability: "security",
+    versions: BOTH,
+    needs: ["extended"],
+    source: "A2A 1.0 §3.1.11, §13.3",
+    behaviour: "The extended card is given to nobody who has not shown who they are.",
+    async run(probe) {
+      needsCredentials(probe);
+      const { error, result } = await call(probe, "GetExtendedAgentCard", {}, { anonymous: true });
+      demand(error !== undefined, `it was given: ${show(result)}`);
+      demand(wantsCredentials(error), `refused for another reason: ${showError(error)}`);
     },
   },
   {
@@ -67,11 +81,13 @@ export const negotiationDuties: readonly WireDuty[] = [
     behaviour: "Extensions of the card that a request names are listed as active in the answer.",
     async run(probe) {
       const capabilities = probe.card.document["capabilities"];
-      const [known] = listOf(isObject(capabilities) ? capabilities["extensions"] : []);
-      if (known === undefined) return skip("the card has no extension");
-      const uri = demandString(known["uri"], "extensions[0].uri");
-      const { got } = await call(probe, "SendMessage", sendParams(probe), { headers: { "a2a-extensions": uri } });
-      demand((got.headers["a2a-extensions"] ?? "").includes(uri), `A2A-Extensions is ${show(got.headers["a2a-extensions"])}`);
+      const known = listOf(isObject(capabilities) ? capabilities["extensions"] : []);
+      if (known.length === 0) return skip("the card has no extension");
+      const uris = known.map(({ uri }, index) => demandString(uri, `extensions[${index}].uri`));
+      const { got } = await call(probe, "SendMessage", sendParams(probe), { headers: { "a2a-extensions": uris.join(", ") } });
+      const active = (got.headers["a2a-extensions"] ?? "").split(",").map((uri) => uri.trim());
+      const silent = uris.filter((uri) => !active.includes(uri));
+      demand(silent.length === 0, `declared and not active: ${silent.join(", ")}; A2A-Extensions is ${show(active)}`);
     },
   },
   {
@@ -92,9 +108,11 @@ export const negotiationDuties: readonly WireDuty[] = [
     async run(probe) {
       const { url } = requestFor(probe, "SendMessage", {});
       const asPath = { url: url.replace(/\/message:send$/, "/no-such-tenant/message:send") };
-      const params = probe.wire.binding === "JSONRPC" ? { tenant: "no-such-tenant", ...sendParams(probe) } : sendParams(probe);
-      const { got } = await call(probe, "SendMessage", params, asPath);
+      const inPath = probe.wire.binding === "HTTP+JSON";
+      const params = inPath ? sendParams(probe) : { tenant: "no-such-tenant", ...sendParams(probe) };
+      const { got, error } = await call(probe, "SendMessage", params, asPath);
       demand(got.status < 500, `answered ${got.status}`);
+      demand(error?.grpc === undefined || !blamesItself(error), `the server blames itself: ${show(error?.message)}`);
     },
   },
 ];

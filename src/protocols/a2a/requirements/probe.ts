@@ -1,13 +1,14 @@
 import type { JsonObject, Maybe } from "../../../envelope/index.js";
 import type { Requirement, Subject } from "../../requirement.js";
 import type { OperationName } from "../operations.js";
-import { type Ask, ask, type Got, open, whole } from "./ask.js";
+import { type Ask, ask, type Got, open } from "./ask.js";
 import { type CardView, cardOf, type ListedInterface } from "./card-view.js";
 import { type DutyText, demand, demandString, show, skip, toRequirement } from "./duty.js";
 import { isOver, type Seen, type SeenTask, type Sending } from "./forms.js";
-import { readFrames } from "./frames.js";
-import { showError } from "./wire-errors.js";
-import type { Answer, Wire } from "./wires.js";
+import type { Answer, Wire } from "./wire.js";
+import { resultOf, showError } from "./wire-errors.js";
+
+export { resultOf };
 
 /** What a check of one wire works with. */
 export interface Probe {
@@ -58,14 +59,19 @@ export function onWire(wire: Wire, duties: readonly WireDuty[]): readonly Requir
 /** A probe for one wire of the subject, if its card lists that wire. */
 export async function probeOf(subject: Subject, wire: Wire): Promise<Probe> {
   const card = await cardOf(subject);
-  const at = card.interfaces.find(({ binding, version }) => binding === wire.binding && version === wire.version);
-  return { subject, card, wire, at: at ?? skip(`the card lists no ${wire.binding} interface for ${wire.version}`) };
+  const at =
+    card.interfaces.find(({ binding, version }) => binding === wire.binding && version === wire.version) ??
+    skip(`the card lists no ${wire.binding} interface for ${wire.version}`);
+  if (wire.locate === undefined) return { subject, card, wire, at };
+  const url = wire.locate(at.url, subject.url);
+  demand(url !== undefined, `${show(at.url)} is no address for ${wire.binding}`);
+  return { subject, card, wire, at: { ...at, url } };
 }
 
 /** One operation, params in the names of 1.0. `change` edits the request before it goes. */
 export async function call(probe: Probe, operation: OperationName, params: JsonObject, change: Change = {}): Promise<Answer> {
   const id = probe.subject.newId();
-  return probe.wire.read(await ask(probe.subject, written(probe, { operation, params, id }, change)), id);
+  return probe.wire.read(await ask(probe.subject, written(probe, { operation, params, id }, change)), id, operation);
 }
 
 function written(
@@ -83,6 +89,12 @@ function written(
   };
 }
 
+/** Skips what can only be seen from the difference that credentials make. */
+export function needsCredentials({ card, subject }: Probe): void {
+  if (!card.demandsCredentials) skip("the card demands no credentials");
+  if (Object.keys(subject.headers).length === 0) skip("no credentials were given, so the difference cannot be seen");
+}
+
 /** The request an operation would make, for checks that bend it. */
 export function requestFor(probe: Probe, operation: OperationName, params: JsonObject): Ask {
   return written(probe, { operation, params, id: "conform-1" }, {});
@@ -91,12 +103,6 @@ export function requestFor(probe: Probe, operation: OperationName, params: JsonO
 /** Bytes of the check's own making to the wire's address. */
 export function raw(probe: Probe, request: Ask): Promise<Got> {
   return ask(probe.subject, request);
-}
-
-/** The result, or the check fails with the error in words. */
-export function resultOf(answer: Answer): unknown {
-  demand(answer.error === undefined, `refused: ${answer.error === undefined ? "" : showError(answer.error)}`);
-  return answer.result;
 }
 
 export function sendParams(probe: Probe, sending: Partial<Sending> = {}): JsonObject {
@@ -146,30 +152,12 @@ export async function stream(probe: Probe, operation: OperationName, params: Jso
   let opened = await open(probe.subject, request);
   if (operation === "SubscribeToTask" && probe.wire.binding === "HTTP+JSON" && opened.status === 405)
     opened = await open(probe.subject, { ...request, method: "GET", body: undefined });
-  const isStream = (opened.headers["content-type"] ?? "").startsWith("text/event-stream");
-  return {
-    status: opened.status,
-    headers: opened.headers,
-    plain: isStream ? undefined : probe.wire.read(await whole(opened), id),
-    events: readEvents(probe, opened, id),
-    close: opened.close,
-  };
+  const { plain, results } = await probe.wire.listen(opened, id, operation);
+  return { status: opened.status, headers: opened.headers, plain, events: seeAll(probe, results), close: opened.close };
 }
 
-async function* readEvents(probe: Probe, opened: Awaited<ReturnType<typeof open>>, id: string): AsyncGenerator<Seen> {
-  for await (const frame of readFrames(opened.chunks)) {
-    const got: Got = { status: opened.status, headers: opened.headers, text: frame.data, json: parse(frame.data) };
-    demand(frame.event !== "error", `the stream reports an error: ${show(got.json)}`);
-    yield probe.wire.form.see(resultOf(probe.wire.read(got, id)));
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error(`an event's data is not JSON: ${show(text)}`);
-  }
+async function* seeAll({ wire }: Probe, results: AsyncGenerator<unknown>): AsyncGenerator<Seen> {
+  for await (const result of results) yield wire.form.see(result);
 }
 
 const EVENTS = 1_000;

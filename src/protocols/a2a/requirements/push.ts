@@ -41,16 +41,17 @@ async function taskId(probe: Probe): Promise<string> {
 
 async function create(probe: Probe, task: string, id: string): Promise<JsonObject> {
   const answer = await call(probe, "CreateTaskPushNotificationConfig", { taskId: task, id, url: HOOK, token: "t-1" });
-  return config(resultOf(answer));
+  return pushConfigIn(resultOf(answer));
 }
 
 /** The config itself: flat in 1.0, nested in 0.3. */
-function config(result: unknown): JsonObject {
+export function pushConfigIn(result: unknown): JsonObject {
   const outer = demandObject(result, "the config");
   return isObject(outer["pushNotificationConfig"]) ? outer["pushNotificationConfig"] : outer;
 }
 
-async function withTask(probe: Probe, run: (task: string) => Promise<void>): Promise<void> {
+/** A task to tell of, cancelled when the check is done with it. */
+export async function withTask(probe: Probe, run: (task: string) => Promise<void>): Promise<void> {
   const task = await taskId(probe);
   try {
     await run(task);
@@ -85,7 +86,7 @@ export const pushDuties: readonly WireDuty[] = [
     run: (probe) =>
       withTask(probe, async (task) => {
         const answer = await call(probe, "CreateTaskPushNotificationConfig", { taskId: task, url: HOOK });
-        demandString(config(resultOf(answer))["id"], "id");
+        demandString(pushConfigIn(resultOf(answer))["id"], "id");
       }),
   },
   {
@@ -98,7 +99,7 @@ export const pushDuties: readonly WireDuty[] = [
     run: (probe) =>
       withTask(probe, async (task) => {
         await create(probe, task, "c-1");
-        const read = config(resultOf(await call(probe, "GetTaskPushNotificationConfig", { taskId: task, id: "c-1" })));
+        const read = pushConfigIn(resultOf(await call(probe, "GetTaskPushNotificationConfig", { taskId: task, id: "c-1" })));
         demand(read["url"] === HOOK, `got ${show(read)}`);
       }),
   },
@@ -125,7 +126,7 @@ export const pushDuties: readonly WireDuty[] = [
         await create(probe, task, "c-1");
         await create(probe, task, "c-2");
         const page = demandObject(resultOf(await call(probe, "ListTaskPushNotificationConfigs", { taskId: task })), "the list");
-        const ids = demandArray(page["configs"], "configs").map((each) => config(each)["id"]);
+        const ids = demandArray(page["configs"], "configs").map((each) => pushConfigIn(each)["id"]);
         demand(ids.includes("c-1") && ids.includes("c-2"), `configs are ${show(ids)}`);
       }),
   },

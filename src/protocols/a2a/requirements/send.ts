@@ -2,6 +2,7 @@ import { isObject } from "../../../envelope/index.js";
 import { demand, demandArray, demandString, show, skip } from "./duty.js";
 import { isOver, isWaiting } from "./forms.js";
 import { anyTask, call, finishedTask, resultOf, runningTask, send, sendParams, type WireDuty } from "./probe.js";
+import { JSON_BINDINGS } from "./wire.js";
 import { demandError } from "./wire-errors.js";
 
 const BOTH = ["1.0", "0.3"] as const;
@@ -63,6 +64,7 @@ export const sendDuties: readonly WireDuty[] = [
   {
     key: "send:state-name",
     capability: "round-trip",
+    bindings: JSON_BINDINGS,
     source: "A2A 1.0 §5.5",
     behaviour: "States are written as the full upper-case name.",
     async run(probe) {
@@ -73,6 +75,7 @@ export const sendDuties: readonly WireDuty[] = [
   {
     key: "send:timestamp",
     capability: "round-trip",
+    bindings: JSON_BINDINGS,
     source: "A2A 1.0 §5.6.1",
     behaviour: "Timestamps are ISO 8601 in UTC with a Z.",
     async run(probe) {

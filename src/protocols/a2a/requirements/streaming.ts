@@ -15,6 +15,7 @@ import {
   taskIdOf,
   type WireDuty,
 } from "./probe.js";
+import { JSON_BINDINGS } from "./wire.js";
 import { demandError } from "./wire-errors.js";
 
 const BOTH = ["1.0", "0.3"] as const;
@@ -38,6 +39,7 @@ export const streamingDuties: readonly WireDuty[] = [
     key: "stream:media-type",
     capability: "streaming",
     versions: BOTH,
+    bindings: JSON_BINDINGS,
     needs: ["streaming"],
     source: "A2A 1.0 §9.4.2, §11.7",
     behaviour: "A streamed send is answered 200 with text/event-stream.",
@@ -51,6 +53,7 @@ export const streamingDuties: readonly WireDuty[] = [
     key: "stream:framing",
     capability: "streaming",
     versions: BOTH,
+    bindings: JSON_BINDINGS,
     needs: ["streaming"],
     source: "WHATWG HTML §9.2",
     behaviour: "Every event has data that is one JSON value, and nothing on the stream is foreign to server-sent events.",
@@ -130,17 +133,15 @@ export const streamingDuties: readonly WireDuty[] = [
     key: "stream:final",
     capability: "streaming",
     versions: ["0.3"],
-    bindings: ["JSONRPC"],
+    bindings: ["JSONRPC", "GRPC"],
     needs: ["streaming"],
     source: "A2A 0.3 §7.2.2",
     behaviour: "Status events say whether they are the last, and only the last one says yes.",
     async run(probe) {
       const finals = (await streamedTask(probe)).filter(({ kind }) => kind === "status").map(({ raw }) => raw["final"]);
       if (finals.length === 0) skip("the stream has no status event");
-      demand(
-        finals.every((final) => typeof final === "boolean"),
-        `final is ${show(finals)}`,
-      );
+      // Protobuf leaves out what is false.
+      demand(probe.wire.binding === "GRPC" || finals.every((final) => typeof final === "boolean"), `final is ${show(finals)}`);
       demand(finals.indexOf(true) === finals.length - 1, `final is ${show(finals)}`);
     },
   },

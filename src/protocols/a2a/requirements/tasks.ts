@@ -34,7 +34,7 @@ export const taskDuties: readonly WireDuty[] = [
   {
     key: "get-task:no-id",
     capability: "edge-cases",
-    bindings: ["JSONRPC"],
+    bindings: ["JSONRPC", "GRPC"],
     versions: BOTH,
     source: "A2A 1.0 §5.7",
     behaviour: "A request for a task without an id is refused as invalid.",

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from "../../../envelope/index.js";
 import { isObject } from "../../../envelope/index.js";
 import { demand } from "./duty.js";
 import { call, type Probe, resultOf, sendParams, type WireDuty } from "./probe.js";
+import { JSON_BINDINGS } from "./wire.js";
 import { demandError, namesField, showError } from "./wire-errors.js";
 
 interface BadSend {
@@ -9,6 +10,8 @@ interface BadSend {
   /** What a good error names. */
   readonly field: string;
   readonly what: string;
+  /** Protobuf cannot say it, or says it as one of the others. */
+  readonly inJson?: true;
   bend(params: JsonObject): JsonObject;
 }
 
@@ -22,22 +25,53 @@ const inMessage =
 /** A2A 1.0 §5.7: required members; §4.1.6: exactly one content member per part. */
 const BAD_SENDS: readonly BadSend[] = [
   { key: "no-message", field: "message", what: "has no message", bend: ({ message: _, ...rest }) => rest },
-  { key: "message-text", field: "message", what: "has a string as message", bend: (params) => ({ ...params, message: "hello" }) },
+  {
+    key: "message-text",
+    inJson: true,
+    field: "message",
+    what: "has a string as message",
+    bend: (params) => ({ ...params, message: "hello" }),
+  },
   { key: "no-message-id", field: "messageId", what: "has no messageId", bend: inMessage({ messageId: undefined }) },
-  { key: "empty-message-id", field: "messageId", what: "has an empty messageId", bend: inMessage({ messageId: "" }) },
-  { key: "number-message-id", field: "messageId", what: "has a number as messageId", bend: inMessage({ messageId: 7 }) },
+  {
+    key: "empty-message-id",
+    inJson: true,
+    field: "messageId",
+    what: "has an empty messageId",
+    bend: inMessage({ messageId: "" }),
+  },
+  {
+    key: "number-message-id",
+    inJson: true,
+    field: "messageId",
+    what: "has a number as messageId",
+    bend: inMessage({ messageId: 7 }),
+  },
   { key: "no-role", field: "role", what: "has no role", bend: inMessage({ role: undefined }) },
-  { key: "unspecified-role", field: "role", what: "has the unspecified role", bend: inMessage({ role: "ROLE_UNSPECIFIED" }) },
-  { key: "unknown-role", field: "role", what: "has a role nobody defined", bend: inMessage({ role: "ROLE_WIZARD" }) },
+  {
+    key: "unspecified-role",
+    inJson: true,
+    field: "role",
+    what: "has the unspecified role",
+    bend: inMessage({ role: "ROLE_UNSPECIFIED" }),
+  },
+  {
+    key: "unknown-role",
+    inJson: true,
+    field: "role",
+    what: "has a role nobody defined",
+    bend: inMessage({ role: "ROLE_WIZARD" }),
+  },
   { key: "no-parts", field: "parts", what: "has no parts member", bend: inMessage({ parts: undefined }) },
-  { key: "empty-parts", field: "parts", what: "has an empty list of parts", bend: inMessage({ parts: [] }) },
+  { key: "empty-parts", inJson: true, field: "parts", what: "has an empty list of parts", bend: inMessage({ parts: [] }) },
   {
     key: "parts-object",
+    inJson: true,
     field: "parts",
     what: "has an object in place of the list of parts",
     bend: inMessage({ parts: { text: "x" } }),
   },
-  { key: "part-text", field: "parts", what: "has a string as part", bend: inMessage({ parts: ["hello"] }) },
+  { key: "part-text", inJson: true, field: "parts", what: "has a string as part", bend: inMessage({ parts: ["hello"] }) },
   {
     key: "part-empty",
     field: "parts",
@@ -46,13 +80,26 @@ const BAD_SENDS: readonly BadSend[] = [
   },
   {
     key: "part-double",
+    inJson: true,
     field: "parts",
     what: "has a part with two contents",
     bend: inMessage({ parts: [{ text: "x", url: "https://x.example/" }] }),
   },
-  { key: "part-text-number", field: "text", what: "has a number as text of a part", bend: inMessage({ parts: [{ text: 5 }] }) },
-  { key: "part-raw-garbage", field: "raw", what: "has bytes that are not base64", bend: inMessage({ parts: [{ raw: "***" }] }) },
-  { key: "metadata-list", field: "metadata", what: "has a list as metadata", bend: inMessage({ metadata: [1] }) },
+  {
+    key: "part-text-number",
+    inJson: true,
+    field: "text",
+    what: "has a number as text of a part",
+    bend: inMessage({ parts: [{ text: 5 }] }),
+  },
+  {
+    key: "part-raw-garbage",
+    inJson: true,
+    field: "raw",
+    what: "has bytes that are not base64",
+    bend: inMessage({ parts: [{ raw: "***" }] }),
+  },
+  { key: "metadata-list", inJson: true, field: "metadata", what: "has a list as metadata", bend: inMessage({ metadata: [1] }) },
   {
     key: "history-negative",
     field: "historyLength",
@@ -61,22 +108,25 @@ const BAD_SENDS: readonly BadSend[] = [
   },
   {
     key: "history-text",
+    inJson: true,
     field: "historyLength",
     what: "asks for a history of a word's length",
     bend: (params) => ({ ...params, configuration: { historyLength: "some" } }),
   },
   {
     key: "configuration-list",
+    inJson: true,
     field: "configuration",
     what: "has a list as configuration",
     bend: (params) => ({ ...params, configuration: [] }),
   },
 ];
 
-function refusal({ key, what, bend }: BadSend): WireDuty {
+function refusal({ key, what, bend, inJson }: BadSend): WireDuty {
   return {
     key: `validation:${key}`,
     capability: "edge-cases",
+    bindings: inJson && JSON_BINDINGS,
     source: "A2A 1.0 §3.3.2, §5.7",
     behaviour: `A send that ${what} is refused as invalid.`,
     async run(probe) {
@@ -86,10 +136,11 @@ function refusal({ key, what, bend }: BadSend): WireDuty {
   };
 }
 
-function naming({ key, what, field, bend }: BadSend): WireDuty {
+function naming({ key, what, field, bend, inJson }: BadSend): WireDuty {
   return {
     key: `validation:${key}:named`,
     capability: "edge-cases",
+    bindings: inJson && JSON_BINDINGS,
     level: "should",
     source: "A2A 1.0 §3.3.2",
     behaviour: `The refusal of a send that ${what} names the member.`,
@@ -107,12 +158,14 @@ interface GoodSend {
   readonly source: string;
   readonly level: "must" | "should";
   readonly what: string;
+  readonly inJson?: true;
   bend(params: JsonObject): JsonObject;
 }
 
 const GOOD_SENDS: readonly GoodSend[] = [
   {
     key: "unknown-members",
+    inJson: true,
     source: "A2A 1.0 §5.7",
     level: "should",
     what: "members nobody knows",
@@ -120,6 +173,7 @@ const GOOD_SENDS: readonly GoodSend[] = [
   },
   {
     key: "snake-case",
+    inJson: true,
     source: "ProtoJSON: parsers accept both names",
     level: "should",
     what: "a member in its snake_case name",
@@ -130,6 +184,7 @@ const GOOD_SENDS: readonly GoodSend[] = [
   },
   {
     key: "enum-number",
+    inJson: true,
     source: "ProtoJSON: enums",
     level: "should",
     what: "the role as its number",
@@ -137,6 +192,7 @@ const GOOD_SENDS: readonly GoodSend[] = [
   },
   {
     key: "null-members",
+    inJson: true,
     source: "ProtoJSON: null is absent",
     level: "should",
     what: "null where a member may be absent",
@@ -165,6 +221,7 @@ const GOOD_SENDS: readonly GoodSend[] = [
   },
   {
     key: "raw-unpadded",
+    inJson: true,
     source: "ProtoJSON: bytes",
     level: "should",
     what: "bytes in URL-safe base64 without padding",
@@ -172,6 +229,7 @@ const GOOD_SENDS: readonly GoodSend[] = [
   },
   {
     key: "history-as-text",
+    inJson: true,
     source: "ProtoJSON: int32",
     level: "should",
     what: "a history length as a decimal string",
@@ -188,10 +246,11 @@ const GOOD_SENDS: readonly GoodSend[] = [
   },
 ];
 
-function acceptance({ key, source, level, what, bend }: GoodSend): WireDuty {
+function acceptance({ key, source, level, what, bend, inJson }: GoodSend): WireDuty {
   return {
     key: `accepts:${key}`,
     capability: "round-trip",
+    bindings: inJson && JSON_BINDINGS,
     level,
     source,
     behaviour: `A send with ${what} is taken.`,

@@ -1,6 +1,7 @@
 import { demand } from "./duty.js";
 import { call, requestFor, resultOf, sendParams, type WireDuty } from "./probe.js";
-import { demandError, showError } from "./wire-errors.js";
+import { JSON_BINDINGS } from "./wire.js";
+import { blamesItself, demandError, showError } from "./wire-errors.js";
 
 const SOURCE = "A2A 1.0 §3.6";
 
@@ -33,7 +34,7 @@ export const versionDuties: readonly WireDuty[] = [
       const answer = await call(probe, "SendMessage", sendParams(probe), { headers: { "a2a-version": undefined } });
       const { error } = answer;
       demand(
-        error === undefined || (error.httpStatus < 500 && error.code !== -32603),
+        error === undefined || !blamesItself(error),
         `the server blames itself: ${error === undefined ? "" : showError(error)}`,
       );
     },
@@ -49,6 +50,7 @@ export const versionDuties: readonly WireDuty[] = [
   {
     key: "version:query",
     capability: "connectivity",
+    bindings: JSON_BINDINGS,
     level: "should",
     source: `${SOURCE}.1`,
     behaviour: "The version may come as the query parameter A2A-Version in place of the header.",

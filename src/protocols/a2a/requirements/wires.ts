@@ -1,29 +1,12 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
 import { OPERATIONS, type OperationName } from "../operations.js";
 import type { Ask, Got } from "./ask.js";
-import type { ListedInterface } from "./card-view.js";
 import { demand, show } from "./duty.js";
-import { type Form, KIND_FORM, MODERN_FORM, OLD_PROTO_FORM } from "./forms.js";
-import { type SeenError, seeRestError, seeRpcError } from "./wire-errors.js";
-
-/** What came back: a result or an error, and the bytes it was read from. */
-export interface Answer {
-  readonly got: Got;
-  readonly result: unknown;
-  readonly error: Maybe<SeenError>;
-}
-
-/** One binding of one version, seen from outside: how a request is written and an answer is read. */
-export interface Wire {
-  readonly version: "1.0" | "0.3";
-  readonly binding: "JSONRPC" | "HTTP+JSON";
-  /** The middle of a requirement's id. */
-  readonly name: string;
-  readonly form: Form;
-  /** Params have the names of 1.0; undefined where this wire has no such operation. */
-  write(at: ListedInterface, operation: OperationName, params: JsonObject, id: string): Maybe<Ask>;
-  read(got: Got, id: Maybe<string>): Answer;
-}
+import { listenToEvents } from "./event-stream.js";
+import { KIND_FORM, MODERN_FORM, OLD_PROTO_FORM } from "./forms.js";
+import { MODERN_GRPC, OLD_GRPC } from "./grpc-wire.js";
+import type { Answer, Wire } from "./wire.js";
+import { seeRestError, seeRpcError } from "./wire-errors.js";
 
 const JSON_TYPE = "application/json";
 const modernHeaders = { "content-type": JSON_TYPE, accept: "application/json, text/event-stream", "a2a-version": "1.0" };
@@ -122,6 +105,12 @@ function oldRestPush(operation: OperationName, params: JsonObject): JsonObject {
   return { taskId, parent: `tasks/${taskId}`, configId: id, config, ...config };
 }
 
+const RPC_ANSWERS: Pick<Wire, "read" | "listen"> = {
+  read: readRpc,
+  listen: (opened, id) => listenToEvents(opened, (got) => readRpc(got, id)),
+};
+const REST_ANSWERS: Pick<Wire, "read" | "listen"> = { read: readRest, listen: (opened) => listenToEvents(opened, readRest) };
+
 export const MODERN_RPC: Wire = {
   version: "1.0",
   binding: "JSONRPC",
@@ -131,7 +120,7 @@ export const MODERN_RPC: Wire = {
     ...writeRpc(at.url, operation, at.tenant === undefined ? params : { tenant: at.tenant, ...params }, id),
     headers: modernHeaders,
   }),
-  read: readRpc,
+  ...RPC_ANSWERS,
 };
 
 export const MODERN_REST: Wire = {
@@ -148,7 +137,7 @@ export const MODERN_REST: Wire = {
     ),
     headers: modernHeaders,
   }),
-  read: readRest,
+  ...REST_ANSWERS,
 };
 
 export const OLD_RPC: Wire = {
@@ -161,7 +150,7 @@ export const OLD_RPC: Wire = {
     if (method === undefined) return undefined;
     return { ...writeRpc(at.url, method, oldPush(operation, params), id), headers: oldHeaders };
   },
-  read: readRpc,
+  ...RPC_ANSWERS,
 };
 
 export const OLD_REST: Wire = {
@@ -174,7 +163,7 @@ export const OLD_REST: Wire = {
     if (old === undefined) return undefined;
     return { ...writeRest(at.url, method, old, oldRestPush(operation, params)), headers: oldHeaders };
   },
-  read: readRest,
+  ...REST_ANSWERS,
 };
 
-export const WIRES: readonly Wire[] = [MODERN_RPC, MODERN_REST, OLD_RPC, OLD_REST];
+export const WIRES: readonly Wire[] = [MODERN_RPC, MODERN_REST, MODERN_GRPC, OLD_RPC, OLD_REST, OLD_GRPC];

@@ -8,7 +8,16 @@ export function requestedVersion(request: Request): Maybe<string> {
   if (header !== undefined && header !== "") return majorMinor(header);
   if (request.query === "" || !/(?:^|&)a2a-version=/i.test(request.query)) return undefined;
   const value = /(?:^|&)a2a-version=([^&]*)/i.exec(request.query)?.[1] ?? "";
-  return value === "" ? undefined : majorMinor(decodeURIComponent(value));
+  return value === "" ? undefined : majorMinor(decoded(value));
+}
+
+/** What cannot be decoded names no version; it is refused as the one it looks like. */
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
 }
 
 function majorMinor(version: string): string {

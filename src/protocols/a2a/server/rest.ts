@@ -92,7 +92,11 @@ async function write(
   }
   if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
   const body = JSON.stringify(writeAnswer(host, dialect, answering, await reply));
-  const headers = { "content-type": restMediaType(request) };
+  // What is read belongs to its caller, and credentials may be where no shared cache looks for them.
+  const headers =
+    request.method === "GET"
+      ? { "content-type": restMediaType(request), "cache-control": "no-store" }
+      : { "content-type": restMediaType(request) };
   return { status: 200, headers: extra === undefined ? headers : { ...headers, ...extra }, body };
 }
 

@@ -1,0 +1,65 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Delivery, Hook } from "../src/protocols/requirement.js";
+
+/** More than the checks make a server send. */
+const MOST_DELIVERIES = 1_000;
+const MOST_BYTES = 1024 * 1024;
+
+interface Waiter {
+  isEnough(deliveries: readonly Delivery[]): boolean;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** Can a server at this address reach a port of this machine that is open to nobody else? */
+export function isOnLoopback(url: string): boolean {
+  return URL.canParse(url) && /^(127\.|localhost$|\[::1\]$)/.test(new URL(url).hostname);
+}
+
+/** A webhook on a loopback port that takes everything and remembers it. */
+export async function openHook(): Promise<Hook> {
+  const deliveries: Delivery[] = [];
+  const waiters = new Set<Waiter>();
+  const server = createServer(async (request, response) => {
+    const text = await read(request).catch(() => undefined);
+    if (text === undefined || deliveries.length >= MOST_DELIVERIES) return void response.writeHead(413).end();
+    deliveries.push({ method: request.method ?? "", headers: fieldsOf(request), text });
+    response.writeHead(204).end();
+    for (const waiter of waiters) if (waiter.isEnough(deliveries)) waiter.resolve();
+  });
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo; // it listens on TCP
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    deliveries,
+    until: (isEnough) =>
+      new Promise((resolve, reject) => {
+        if (isEnough(deliveries)) return resolve();
+        waiters.add({ isEnough, resolve, reject });
+      }),
+    close() {
+      server.closeAllConnections();
+      server.close();
+      for (const waiter of waiters) waiter.reject(new Error("the webhook is closed"));
+      waiters.clear();
+    },
+  };
+}
+
+function fieldsOf({ headers }: IncomingMessage): Delivery["headers"] {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]),
+  );
+}
+
+async function read(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += (chunk as Buffer).length; // no encoding was set
+    if (bytes > MOST_BYTES) throw new Error("the notification is too long");
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

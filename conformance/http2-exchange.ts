@@ -1,0 +1,41 @@
+import { connect, constants, type IncomingHttpHeaders } from "node:http2";
+import type { Exchange, Request, Response } from "../src/transport/exchange.js";
+import { splitTarget } from "../src/transport/request.js";
+
+/** One HTTP/2 connection per request, without a word that the check did not write. Its trailers are there when the body has ended. */
+export const http2Exchange: Exchange = (request: Request): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    const { origin, path, query } = splitTarget(request.target);
+    const session = connect(origin);
+    // What ends the connection ends the stream too, unless there is none yet.
+    session.on("error", reject);
+    const stream = session.request(
+      { ...request.headers, ":method": request.method, ":path": query === "" ? path : `${path}?${query}` },
+      { endStream: request.body.length === 0 },
+    );
+    let trailers: { [name: string]: string } = {};
+    stream.on("trailers", (received: IncomingHttpHeaders) => {
+      trailers = fieldsOf(received);
+    });
+    stream.on("response", (received) =>
+      resolve({ status: received[":status"] ?? 0, headers: fieldsOf(received), body: stream, trailers: () => trailers }),
+    );
+    stream.on("error", reject);
+    stream.on("close", () => {
+      session.close();
+      reject(new Error("the server closed the stream without an answer"));
+    });
+    request.cancel.onCancel((reason) => {
+      reject(reason);
+      stream.close(constants.NGHTTP2_CANCEL);
+      session.close();
+    });
+    if (request.body.length > 0) stream.end(request.body);
+  });
+
+function fieldsOf(received: IncomingHttpHeaders): { [name: string]: string } {
+  const fields: { [name: string]: string } = {};
+  for (const [name, value] of Object.entries(received))
+    if (value !== undefined && !name.startsWith(":")) fields[name] = Array.isArray(value) ? value.join(", ") : String(value);
+  return fields;
+}

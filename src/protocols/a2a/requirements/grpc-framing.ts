@@ -1,0 +1,168 @@
+import type { Maybe } from "../../../envelope/index.js";
+import { encodeMessage } from "../grpc/encode.js";
+import { methodOf } from "../grpc/methods.js";
+import type { Field, MessageType } from "../grpc/schema.js";
+import type { Got } from "./ask.js";
+import { demand, skip } from "./duty.js";
+import { call, type Probe, raw, requestFor, resultOf, sendParams, type WireDuty } from "./probe.js";
+import { type SeenError, showError } from "./wire-errors.js";
+
+const BOTH = ["1.0", "0.3"] as const;
+const GRPC = ["GRPC"] as const;
+const PREFIX_BYTES = 5;
+const NO_ROOM = new Uint8Array(0);
+/** Numbers of roles: the caller's, and one that nobody defined. Both take one byte. */
+const ROLE_USER = 1;
+const NO_ROLE = 99;
+
+function sendType({ wire }: Probe): MessageType {
+  return methodOf(wire.version, "SendMessage")?.request ?? skip(`${wire.version} has no SendMessage on GRPC`);
+}
+
+function fieldOf(type: MessageType, name: string): Field {
+  return type.fields.find((field) => field.name === name) ?? skip(`${type.name} has no ${name}`);
+}
+
+/** A short send whose role is a number, which no encoder would write by itself. */
+function withRole(probe: Probe, role: number): Uint8Array {
+  const outer = fieldOf(sendType(probe), "message");
+  const type = outer.message ?? skip("a send has no message");
+  const members = { messageId: probe.subject.newId(), parts: [probe.wire.form.textPart("hello")] };
+  const inner = joined(encodeMessage(type, members, NO_ROOM), Uint8Array.of(fieldOf(type, "role").tag, role));
+  return joined(Uint8Array.of(outer.tag, inner.length), inner);
+}
+
+/** An ordinary send without its prefix, so that a check can bend either. */
+function message(probe: Probe): Uint8Array {
+  return encodeMessage(sendType(probe), sendParams(probe), NO_ROOM);
+}
+
+interface Prefix {
+  readonly flag?: number;
+  readonly length?: number;
+}
+
+function framed(bytes: Uint8Array, { flag = 0, length = bytes.length }: Prefix = {}): Uint8Array {
+  const frame = new Uint8Array(PREFIX_BYTES + bytes.length);
+  frame[0] = flag;
+  new DataView(frame.buffer).setUint32(1, length);
+  frame.set(bytes, PREFIX_BYTES);
+  return frame;
+}
+
+const joined = (...pieces: readonly Uint8Array[]): Uint8Array => Uint8Array.from(pieces.flatMap((piece) => [...piece]));
+
+/** A send whose bytes the check made. */
+function post(probe: Probe, body: Uint8Array, headers: { readonly [name: string]: string } = {}): Promise<Got> {
+  const request = requestFor(probe, "SendMessage", sendParams(probe));
+  return raw(probe, { ...request, body, headers: { ...request.headers, ...headers } });
+}
+
+function errorIn(probe: Probe, got: Got): Maybe<SeenError> {
+  return probe.wire.read(got, undefined, "SendMessage").error;
+}
+
+async function stillServes(probe: Probe): Promise<void> {
+  resultOf(await call(probe, "SendMessage", sendParams(probe)));
+}
+
+interface BadFraming {
+  readonly key: string;
+  readonly what: string;
+  bytes(probe: Probe): Uint8Array;
+}
+
+const BAD_FRAMINGS: readonly BadFraming[] = [
+  { key: "no-message", what: "without a message", bytes: () => NO_ROOM },
+  { key: "two-messages", what: "with two messages", bytes: (probe) => joined(framed(message(probe)), framed(message(probe))) },
+  {
+    key: "truncated",
+    what: "that ends inside its message",
+    bytes: (probe) => framed(message(probe), { length: message(probe).length + 7 }),
+  },
+  { key: "half-prefix", what: "that ends inside the prefix", bytes: () => new Uint8Array(3) },
+  {
+    key: "huge-length",
+    what: "that announces four gigabytes",
+    bytes: (probe) => framed(message(probe), { length: 0xffff_ffff }),
+  },
+  { key: "compressed-flag", what: "marked as compressed by nothing", bytes: (probe) => framed(message(probe), { flag: 1 }) },
+  // Field 1 with 127 bytes, of which two are there.
+  { key: "garbage", what: "whose message is no protobuf", bytes: () => framed(Uint8Array.of(0x0a, 0x7f, 0xff, 0xff)) },
+];
+
+function badFraming({ key, what, bytes }: BadFraming): WireDuty {
+  return {
+    key: `grpc:${key}`,
+    capability: "edge-cases",
+    versions: BOTH,
+    bindings: GRPC,
+    source: "gRPC over HTTP/2: Length-Prefixed-Message",
+    behaviour: `A call ${what} is refused, and the server goes on serving.`,
+    async run(probe) {
+      // Ending the stream without an answer is a refusal too.
+      const got = await post(probe, bytes(probe)).catch(() => undefined);
+      demand(got === undefined || errorIn(probe, got) !== undefined, "it was answered");
+      await stillServes(probe);
+    },
+  };
+}
+
+/** The bytes of a call: how messages are cut, and what they hold that no encoder writes. */
+export const grpcFramingDuties: readonly WireDuty[] = [
+  ...BAD_FRAMINGS.map(badFraming),
+  {
+    key: "grpc:unknown-encoding",
+    capability: "edge-cases",
+    versions: BOTH,
+    bindings: GRPC,
+    source: "gRPC compression",
+    behaviour: "A message compressed by an algorithm the server does not have ends with UNIMPLEMENTED.",
+    async run(probe) {
+      const error = errorIn(probe, await post(probe, framed(message(probe), { flag: 1 }), { "grpc-encoding": "made-up" }));
+      demand(error?.grpc === "UNIMPLEMENTED", `ended with ${error === undefined ? "OK" : showError(error)}`);
+    },
+  },
+  {
+    key: "grpc:unknown-field",
+    capability: "round-trip",
+    versions: BOTH,
+    bindings: GRPC,
+    source: "Protocol Buffers: unknown fields",
+    behaviour: "Fields nobody knows are ignored.",
+    async run(probe) {
+      // Field 1000 as a string, and field 1001 as a number.
+      const unknown = Uint8Array.of(0xc2, 0x3e, 0x02, 0x68, 0x69, 0xc8, 0x3e, 0x07);
+      const error = errorIn(probe, await post(probe, framed(joined(message(probe), unknown))));
+      demand(error === undefined, `refused: ${error === undefined ? "" : showError(error)}`);
+    },
+  },
+  {
+    key: "grpc:unknown-enum",
+    capability: "edge-cases",
+    bindings: GRPC,
+    source: "A2A 1.0 §3.3.2",
+    behaviour: "A role with a number nobody defined is refused as invalid.",
+    async run(probe) {
+      const good = errorIn(probe, await post(probe, framed(withRole(probe, ROLE_USER))));
+      demand(good === undefined, `refused with a good role: ${good === undefined ? "" : showError(good)}`);
+      const error = errorIn(probe, await post(probe, framed(withRole(probe, NO_ROLE))));
+      demand(error?.grpc === "INVALID_ARGUMENT", `ended with ${error === undefined ? "OK" : showError(error)}`);
+    },
+  },
+  {
+    key: "grpc:invalid-utf8",
+    capability: "edge-cases",
+    level: "should",
+    versions: BOTH,
+    bindings: GRPC,
+    source: "Protocol Buffers: string",
+    behaviour: "A string that is not UTF-8 is refused.",
+    async run(probe) {
+      const bytes = encodeMessage(sendType(probe), sendParams(probe, { text: "@@" }), NO_ROOM);
+      bytes.set([0xc3, 0x28], bytes.lastIndexOf(0x40) - 1);
+      const error = errorIn(probe, await post(probe, framed(bytes)));
+      demand(error !== undefined, "it was taken");
+    },
+  },
+];

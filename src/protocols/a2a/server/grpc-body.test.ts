@@ -1,0 +1,85 @@
+import { constants } from "node:http2";
+import { afterEach, describe, expect, test } from "vitest";
+import { AgentError, type Event } from "../../../envelope/index.js";
+import { gate, Opened } from "../../../transport/node/testing.js";
+import { NO_DEADLINE } from "./call-deadline.js";
+import { GrpcBody } from "./grpc-body.js";
+
+const opened = new Opened();
+afterEach(() => opened.close());
+
+const working = { kind: "done" } as Event; // what it says does not matter here
+const FRAME = new Uint8Array(16 * 1024);
+
+describe("a stream of messages", () => {
+  test("is not pulled ahead of a peer that does not read, and goes on when it does", async () => {
+    let pulled = 0;
+    const stopped = gate();
+    async function* events(): AsyncGenerator<Event> {
+      try {
+        for (;;) {
+          pulled++;
+          yield working;
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      } finally {
+        stopped.open();
+      }
+    }
+    const server = await opened.serve(async () => {
+      const body = new GrpcBody({ events: events(), deadline: NO_DEADLINE, frame: () => FRAME, failure: () => ({}) });
+      await body.begin();
+      return { status: 200, headers: {}, body, trailers: () => body.trailers };
+    });
+    const stream = (await opened.session(server)).request({});
+    stream.on("error", () => undefined);
+    await new Promise((resolve) => stream.once("response", resolve));
+    // Pulling without bound would go on in every turn of the event loop.
+    let quietTurns = 0;
+    while (quietTurns < 200) {
+      const before = pulled;
+      await new Promise((resolve) => setImmediate(resolve));
+      quietTurns = before === pulled ? quietTurns + 1 : 0;
+      // The window of a peer that names none is 64 KiB, and the stream holds less than that.
+      expect(pulled).toBeLessThan(32);
+    }
+    const stood = pulled;
+    let read = 0;
+    await new Promise<void>((resolve) => {
+      stream.on("data", (piece: Buffer) => {
+        read += piece.length;
+        if (read > 100 * FRAME.length) resolve();
+      });
+    });
+    expect(pulled).toBeGreaterThan(stood + 50);
+    stream.close(constants.NGHTTP2_CANCEL);
+    await stopped.passed;
+  });
+
+  test("that fails says so in its trailers, and tells its source to stop", async () => {
+    let returned = 0;
+    const events: AsyncIterator<Event> = {
+      next: async () => ({ done: false, value: working }),
+      async return() {
+        returned++;
+        return { done: true, value: undefined };
+      },
+    };
+    let frames = 0;
+    const body = new GrpcBody({
+      events,
+      deadline: NO_DEADLINE,
+      frame() {
+        if (++frames === 2) throw new AgentError("encode", "no");
+        return FRAME;
+      },
+      failure: ({ code }) => ({ "grpc-status": code }),
+    });
+    await body.begin();
+    expect((await body.next()).value).toBe(FRAME);
+    expect(await body.next()).toEqual({ done: true, value: undefined });
+    expect([body.trailers, returned]).toEqual([{ "grpc-status": "encode" }, 1]);
+    await body.return();
+    expect([await body.next(), returned]).toEqual([{ done: true, value: undefined }, 1]);
+  });
+});

@@ -1,0 +1,38 @@
+import { httpExchange } from "../../conformance/http-exchange.js";
+import { runConformance } from "../../conformance/run.js";
+import { requirements } from "../../src/protocols/a2a/requirements.js";
+import type { Subject } from "../../src/protocols/requirement.js";
+import { type Exchange, isStream, type Request, type Response } from "../../src/transport/exchange.js";
+
+/** Short, because some faults show themselves by nothing happening. */
+const TIMEOUT_MS = 3_000;
+
+/** How one requirement comes out against a subject. */
+export async function outcomeOf(subject: Pick<Subject, "url"> & Partial<Subject>, id: string): Promise<string | undefined> {
+  const whole = { exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID(), ...subject };
+  const options = { only: [id], timeoutMs: TIMEOUT_MS };
+  const { verdicts } = await runConformance(whole, [{ id: "a2a", requirements }], options);
+  return verdicts.find((verdict) => verdict.id === id)?.outcome;
+}
+
+export interface WholeResponse extends Response {
+  readonly body: Buffer;
+  readonly trailers: () => { readonly [name: string]: string };
+}
+
+/** A good server seen through glass that bends what goes in or what comes out. */
+export function bent(
+  ask: (request: Request) => Request,
+  answer: (response: WholeResponse, request: Request) => Response = (response) => response,
+): Exchange {
+  return async (request) => {
+    const response = await httpExchange(ask(request));
+    if (!isStream(response.body)) return response;
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of response.body) chunks.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+    const trailers = response.trailers?.() ?? {};
+    return answer({ ...response, body: Buffer.concat(chunks), trailers: () => trailers }, request);
+  };
+}
+
+export const asIs = (request: Request): Request => request;

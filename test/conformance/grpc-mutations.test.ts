@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Server } from "../../src/index.js";
+import type { Request, Response } from "../../src/transport/exchange.js";
+import { startKoine } from "../peers/koine.js";
+import { asIs, bent, outcomeOf, type WholeResponse } from "./broken.js";
+
+interface Mutation {
+  readonly what: string;
+  readonly caught: string;
+  ask?(request: Request): Request;
+  answer?(response: WholeResponse, request: Request): Response;
+}
+
+const isGrpc = ({ headers }: Request): boolean => headers["te"] === "trailers";
+const PREFIX_BYTES = 5;
+
+/** The details of a failed call with one word replaced by another of the same length. */
+function detailsWith(headers: Response["headers"], from: string, to: string): Response["headers"] {
+  const bin = headers["grpc-status-details-bin"];
+  if (bin === undefined) return headers;
+  const bytes = Buffer.from(Buffer.from(bin, "base64").toString("latin1").replaceAll(from, to), "latin1");
+  return { ...headers, "grpc-status-details-bin": bytes.toString("base64") };
+}
+
+/** The frames of a body, prefix included. */
+function framesOf(body: Buffer): readonly Buffer[] {
+  const frames: Buffer[] = [];
+  for (let at = 0; at < body.length; ) {
+    const end = at + PREFIX_BYTES + body.readUInt32BE(at + 1);
+    frames.push(body.subarray(at, end));
+    at = end;
+  }
+  return frames;
+}
+
+const withHeaders = (request: Request, headers: Request["headers"]): Request => ({ ...request, headers });
+
+const MUTATIONS: readonly Mutation[] = [
+  { what: "no trailers", caught: "grpc:answer", answer: (response) => ({ ...response, trailers: () => ({}) }) },
+  {
+    what: "another media type",
+    caught: "grpc:answer",
+    answer: (response) => ({ ...response, headers: { ...response.headers, "content-type": "application/octet-stream" } }),
+  },
+  {
+    what: "a stream without a status",
+    caught: "grpc:stream-answer",
+    answer: (response) => ({ ...response, trailers: () => ({}) }),
+  },
+  {
+    what: "the answer twice",
+    caught: "send:shape",
+    answer: (response) => ({ ...response, body: Buffer.concat([response.body, response.body]) }),
+  },
+  {
+    what: "half an answer",
+    caught: "send:shape",
+    answer: (response) => ({ ...response, body: response.body.subarray(0, -1) }),
+  },
+  {
+    what: "another domain",
+    caught: "error:info",
+    answer: (response) => ({ ...response, headers: detailsWith(response.headers, "a2a-protocol.org", "b2b-protocol.org") }),
+  },
+  {
+    what: "another reason",
+    caught: "get-task:unknown",
+    answer: (response) => ({ ...response, headers: detailsWith(response.headers, "TASK_NOT_FOUND", "BULB_NOT_FOUND") }),
+  },
+  {
+    what: "a status that its details contradict",
+    caught: "grpc:details-agree",
+    answer: (response) => ({ ...response, headers: { ...response.headers, "grpc-status": "3" } }),
+  },
+  {
+    what: "a status only gRPC has",
+    caught: "get-task:unknown",
+    answer: (response) => ({ ...response, headers: { ...response.headers, "grpc-status": "13" } }),
+  },
+  {
+    what: "an error beside a message",
+    caught: "grpc:error-without-message",
+    answer: (response) => ({ ...response, body: Buffer.alloc(PREFIX_BYTES) }),
+  },
+  {
+    what: "a status that waits for the trailers",
+    caught: "grpc:trailers-only",
+    answer({ headers, ...response }) {
+      const { "grpc-status": status = "0", ...rest } = headers;
+      return { ...response, headers: rest, trailers: () => ({ "grpc-status": status }) };
+    },
+  },
+  {
+    what: "a stream that lost its end",
+    caught: "stream:ends",
+    answer: (response) => ({ ...response, body: Buffer.concat(framesOf(response.body).slice(0, -1)) }),
+  },
+  {
+    what: "a stream that lost its beginning",
+    caught: "stream:first",
+    answer: (response) => ({ ...response, body: Buffer.concat(framesOf(response.body).slice(1)) }),
+  },
+  {
+    what: "a procedure for every name",
+    caught: "grpc:unknown-method",
+    ask: (request) => ({ ...request, target: request.target.replace("NoSuchProcedure", "SendMessage") }),
+  },
+  {
+    what: "a service for every name",
+    caught: "grpc:unknown-service",
+    ask: (request) => ({
+      ...request,
+      target: request.target.replace("no.such.Service/Call", "lf.a2a.v1.A2AService/SendMessage"),
+    }),
+  },
+  {
+    what: "an answer to every media type",
+    caught: "grpc:wrong-media-type",
+    ask: (request) => withHeaders(request, { ...request.headers, "content-type": "application/grpc" }),
+  },
+  {
+    what: "the first of two messages",
+    caught: "grpc:two-messages",
+    ask: (request) => ({ ...request, body: framesOf(Buffer.from(request.body))[0] ?? request.body }),
+  },
+  { what: "no look at the compressed flag", caught: "grpc:compressed-flag", ask: plainFlag },
+  { what: "no look at the encoding", caught: "grpc:unknown-encoding", ask: plainFlag },
+  {
+    what: "no deadline",
+    caught: "grpc:deadline",
+    ask: ({ headers: { "grpc-timeout": _, ...headers }, ...request }) => ({ ...request, headers }) as Request, // all but that header
+  },
+  {
+    what: "no look at the time",
+    caught: "grpc:bad-timeout",
+    ask: ({ headers: { "grpc-timeout": _, ...headers }, ...request }) => ({ ...request, headers }) as Request, // all but that header
+  },
+];
+
+const same = (response: WholeResponse): Response => response;
+
+function plainFlag(request: Request): Request {
+  const body = Buffer.from(request.body);
+  if (body.length > 0) body[0] = 0;
+  return { ...request, body };
+}
+
+describe("deliberately broken gRPC servers", () => {
+  let server: Server;
+  beforeAll(async () => {
+    // A fault may leave a task that waits; nobody waits for it.
+    server = await startKoine({ limits: { drainMs: 100 } });
+  });
+  afterAll(() => server.close());
+
+  for (const { what, caught, ask = asIs, answer = same } of MUTATIONS)
+    test(`${what}: caught by ${caught}`, async () => {
+      const id = `a2a:1.0:grpc:${caught}`;
+      const exchange = bent(
+        (request) => (isGrpc(request) ? ask(request) : request),
+        (response, request) => (isGrpc(request) ? answer(response, request) : response),
+      );
+      expect(await outcomeOf({ url: server.url }, id)).toBe("met");
+      expect(await outcomeOf({ url: server.url, exchange }, id)).toBe("unmet");
+    });
+
+  test("another error over gRPC than over the others: caught by the comparison", async () => {
+    const exchange = bent(asIs, (response, request) =>
+      isGrpc(request)
+        ? { ...response, headers: { ...response.headers, "grpc-status": "7", "grpc-status-details-bin": undefined } }
+        : response,
+    );
+    expect(await outcomeOf({ url: server.url }, "a2a:1.0:equivalence:unknown-task")).toBe("met");
+    expect(await outcomeOf({ url: server.url, exchange }, "a2a:1.0:equivalence:unknown-task")).toBe("unmet");
+  });
+});
