@@ -108,7 +108,8 @@ describe("a stream that was cut", () => {
   ])("is taken up %s: the task as it was left, then the rest, and nothing is sent twice", async (_how, again) => {
     const before = runs;
     const { taskId, cursor } = await cutStream();
-    const resuming = read(await post(...again(taskId), { "last-event-id": cursor, "a2a-extensions": "urn:koine:resume:1" }));
+    const [path, body] = again(taskId);
+    const resuming = read(await post(path, body, { "last-event-id": cursor, "a2a-extensions": "urn:koine:resume:1" }));
     gate.open();
     const rest = await resuming;
     expect(rest.map(said)).toEqual(["task 0 1 WORKING", ...REST]);
@@ -152,8 +153,9 @@ describe("a stream that was cut", () => {
 
 describe("the card", () => {
   test("declares both extensions, never required, and how long a key is remembered", async () => {
-    const card = await (await fetch(`${server.url}/.well-known/agent-card.json`)).json();
-    expect(card.capabilities.extensions).toEqual(
+    const response = await fetch(`${server.url}/.well-known/agent-card.json`);
+    const { capabilities } = (await response.json()) as { capabilities: { extensions: unknown } };
+    expect(capabilities.extensions).toEqual(
       expect.arrayContaining([
         { uri: "urn:koine:idempotent-send:1", params: { windowSeconds: 7200 } },
         { uri: "urn:koine:resume:1" },

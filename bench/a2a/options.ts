@@ -7,6 +7,8 @@ export interface Options {
   /** Undefined: as many as the mode plans. */
   readonly rounds: number | undefined;
   readonly json: string | undefined;
+  /** Only this section of a full run. */
+  readonly section: string | undefined;
   /** Who runs beside the floor. */
   readonly arms: ReadonlySet<Family>;
   readonly build: boolean;
@@ -22,6 +24,7 @@ processes, in interleaved rounds, with the same message. Prints a table and, as 
   --memory       resident memory of the server over 100,000 task-producing sends
   --rounds N     rounds of each section (full: 20, quick: as many as fit, at most 24)
   --arms LIST    koine,a2a-js (default both; the floor always runs)
+  --section NAME only one of server, both, streams, grpc, memory, codec
   --json FILE    write the whole result, every round, to FILE
   --no-build     measure dist/ as it is, even if older than the source
   --help
@@ -29,6 +32,7 @@ processes, in interleaved rounds, with the same message. Prints a table and, as 
 Without an option everything is measured; about five minutes. Only ratios within one run mean anything.
 A run whose second floor is not within 0.95 to 1.05 of the first is inconclusive.`;
 
+const SECTIONS: readonly string[] = ["server", "both", "streams", "grpc", "memory", "codec"];
 const FAMILIES: readonly Family[] = ["koine", "a2a-js"];
 
 /** Throws an Error with a sentence for the user when an option is not understood. */
@@ -41,6 +45,7 @@ export function parseOptions(argv: readonly string[]): Options {
       rounds: { type: "string" },
       arms: { type: "string", default: FAMILIES.join(",") },
       json: { type: "string" },
+      section: { type: "string" },
       "no-build": { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -50,6 +55,7 @@ export function parseOptions(argv: readonly string[]): Options {
     mode: values.quick ? "quick" : values.memory ? "memory" : "full",
     rounds: values.rounds === undefined ? undefined : parseRounds(values.rounds),
     json: values.json,
+    section: values.section === undefined ? undefined : parseSection(values.section),
     arms: new Set(values.arms.split(",").map(parseFamily)),
     build: !values["no-build"],
     help: values.help,
@@ -61,6 +67,11 @@ function parseRounds(text: string): number {
   if (!Number.isInteger(rounds) || rounds < 1 || rounds > 1000)
     throw new Error(`--rounds takes a number from 1 to 1000, not ${text}`);
   return rounds;
+}
+
+function parseSection(text: string): string {
+  if (SECTIONS.includes(text)) return text;
+  throw new Error(`--section takes one of ${SECTIONS.join(", ")}, not ${text}`);
 }
 
 function parseFamily(text: string): Family {

@@ -84,18 +84,23 @@ async function runFull(run: Run): Promise<readonly Row[]> {
   const rounds = run.options.rounds ?? FULL_ROUNDS;
   const upTo = (limit: number) => (done: number) => done < limit;
   const rows: Row[] = [];
-  const section = async (name: SectionName, arms: readonly Arm[], again: (done: number, rows: readonly Row[]) => boolean) => {
-    rows.push(...(await runArms(run, name, arms, again)));
+  const section = async (
+    name: SectionName,
+    arms: () => Promise<readonly Arm[]> | readonly Arm[],
+    again: (done: number, rows: readonly Row[]) => boolean,
+  ) => {
+    if (run.options.section !== undefined && run.options.section !== name) return;
+    rows.push(...(await runArms(run, name, await arms(), again)));
     // The next section starts from nothing: idle servers with full heaps would disturb it.
     stopAllWorkers();
   };
   const again = (done: number, sofar: readonly Row[]) => done < rounds || (done < 2 * rounds && !floorsAgree(sofar));
-  await section("server", await serverArms(run.stage, FULL), again);
-  await section("both", await bothArms(run.stage, FULL), upTo(rounds));
-  await section("streams", await streamArms(run.stage, STREAMS), upTo(rounds));
-  if (hasH2load()) await section("grpc", await grpcArms(run.stage, FULL, run.cores), upTo(rounds));
-  await section("memory", memoryArms(run.stage), upTo(Math.min(rounds, MEMORY_ROUNDS)));
-  if (run.stage.families.has("koine")) await section("codec", codecArms(run.stage), upTo(rounds));
+  await section("server", () => serverArms(run.stage, FULL), again);
+  await section("both", () => bothArms(run.stage, FULL), upTo(rounds));
+  await section("streams", () => streamArms(run.stage, STREAMS), upTo(rounds));
+  if (hasH2load()) await section("grpc", () => grpcArms(run.stage, FULL, run.cores), upTo(rounds));
+  await section("memory", () => memoryArms(run.stage), upTo(Math.min(rounds, MEMORY_ROUNDS)));
+  if (run.stage.families.has("koine")) await section("codec", () => codecArms(run.stage), upTo(rounds));
   return rows;
 }
 

@@ -135,7 +135,7 @@ export async function grpcArms(stage: Stage, settings: SectionSettings, cores: C
         headers: GRPC_HEADERS,
         body,
         connections: CONNECTIONS,
-        seconds: ms / 1000,
+        seconds: Math.max(1, Math.round(ms / 1000)),
         core: cores.load,
       });
     await run(settings.warmUp.windowMs);

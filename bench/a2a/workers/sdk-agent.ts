@@ -76,6 +76,8 @@ export function cardAt(url: string): AgentCard {
     supportedInterfaces: [
       { url: `${url}/a2a`, protocolBinding: "JSONRPC", tenant: "", protocolVersion: "1.0" },
       { url: `${url}/rest`, protocolBinding: "HTTP+JSON", tenant: "", protocolVersion: "1.0" },
+      // Its gRPC server answers only in versions that the card lists for gRPC.
+      { url, protocolBinding: "GRPC", tenant: "", protocolVersion: "1.0" },
     ],
     capabilities: { streaming: true, pushNotifications: false, extensions: [], extendedAgentCard: false },
     securitySchemes: {},
