@@ -9,6 +9,8 @@ import { savePart } from "./save-parts.js";
 export interface PrinterOptions {
   readonly output: Output;
   readonly url: string;
+  /** Further options that reach it, as of a visit. */
+  readonly manner?: string;
   /** The folder for files. */
   readonly save?: string | undefined;
   /** Gets what is behind an address in the answer, by the rules for addresses that come from a peer. */
@@ -125,8 +127,8 @@ export class AnswerPrinter {
   }
 
   #sayHowToAnswer(taskId: string, state: "input-required" | "auth-required"): void {
-    const { output, url } = this.#options;
-    const command = output.colors.bold(`koine send ${shellWord(url)} --task ${shellWord(taskId)} "…"`);
+    const { output, url, manner = "" } = this.#options;
+    const command = output.colors.bold(`koine send ${shellWord(url)} --task ${shellWord(taskId)} "…"${manner}`);
     output.say(
       state === "input-required"
         ? `The agent asks. Answer with: ${command}`

@@ -97,7 +97,7 @@ async function verify(files: readonly string[], output: Output): Promise<void> {
   if (output.format === "json") await output.document({ ...verdict, files, whole: breaks.length === 0 });
   else {
     const start = fromTheBeginning ? "from the first line ever written" : "older lines were put aside and are gone";
-    await output.text(`${entries} lines in ${files.length} files; ${start}\n`);
+    await output.text(`${entries} lines in ${files.length} ${files.length === 1 ? "file" : "files"}; ${start}\n`);
     if (torn > 0) await output.text(`${torn} lines cannot be read: cut off by a crash, or not written by Koine\n`);
     await output.text(`head ${head}\n`);
   }

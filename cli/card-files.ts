@@ -82,7 +82,7 @@ function addVerify(card: Command): void {
       const verdict = await judged(() => check(bytes));
       if (verdict.result !== "verified") throw new CliError(EXIT.failure, sentenceOf(verdict), { code: verdict.result });
       const output = createOutput(options.output);
-      if (output.format === "json") await output.document({ result: verdict.result, by: verdict.by });
+      if (output.format === "json") await output.document({ ...verdict });
       else await output.text(`${sentenceOf(verdict)}\n`);
     });
 }

@@ -1,12 +1,11 @@
 import type { Command } from "commander";
 import { type Card, type CardVerdict, createCardCheck, type Json, type RemoteAgent, sentenceOf } from "../src/index.js";
 import { addCardFiles } from "./card-files.js";
-import { type TrustOptions, trustOf } from "./card-key.js";
-import { collect } from "./option-values.js";
 import { addPeerOptions, type PeerOptions, type Visit, visit } from "./peer.js";
 import { oneLine, printable } from "./printable.js";
+import { securityLines } from "./scheme.js";
 
-interface CardOptions extends PeerOptions, TrustOptions {
+interface CardOptions extends PeerOptions {
   readonly extended?: boolean;
 }
 
@@ -23,12 +22,8 @@ export function addCard(program: Command): void {
   const get = card.command("get").description("print an agent's card, and how we know").argument("<url>", "where the agent is");
   addPeerOptions(get)
     .option("--extended", "the card that only authenticated callers see")
-    .option("--trust <file>", "public keys whose signatures count: PEM, JWK or JWKS; may be given several times", collect)
-    .option("--trust-jku <url>", "a key set whose keys count, when a signature names exactly this address", collect)
-    .option("--require-signed", "refuse a card that none of these signed")
     .addHelpText("after", EXAMPLES)
     .action(async (url: string, options: CardOptions) => {
-      const trust = await trustOf(options);
       const run = async ({ peer, interrupt, output }: Visit): Promise<void> => {
         const card = options.extended === true ? await interrupt.race(peer.extendedCard()) : peer.card;
         const shown = { peer, card, signature: await signatureOf(card) };
@@ -36,7 +31,7 @@ export function addCard(program: Command): void {
         else await output.text(describeCard(shown));
       };
       // The evidence is part of the answer here, so nobody has to ask for it.
-      await visit(url, { ...options, verbose: false }, run, trust === undefined ? {} : { trust });
+      await visit(url, { ...options, verbose: false }, run);
     });
   addCardFiles(card);
 }
@@ -101,7 +96,7 @@ function describeCard({ peer, card, signature }: Shown): string {
   );
   lines.push(`takes       ${line(card.inputModes.join(", "))}`, `gives       ${line(card.outputModes.join(", "))}`);
   lines.push(`can         ${abilities(card)}`);
-  lines.push(...list("security", securityLines(card)));
+  lines.push(...list("security", securityLines(card.security)));
   lines.push(...list("signature", [sentenceOf(signature)]));
   lines.push(...list("evidence", peer.evidence));
   return `${lines.join("\n")}\n`;
@@ -126,13 +121,4 @@ function abilities({ capabilities }: Card): string {
   };
   const can = Object.entries(named).flatMap(([name, able]) => (able ? [name] : []));
   return line([...can, ...extensions.map(({ uri }) => uri)].join(", ")) || "answer";
-}
-
-function securityLines({ security }: Card): readonly string[] {
-  if (security.anyOf.length === 0) return ["none declared"];
-  return security.anyOf.map((alternative) =>
-    Object.entries(alternative)
-      .map(([name, scopes]) => (scopes.length === 0 ? name : `${name} (${scopes.join(", ")})`))
-      .join(" and "),
-  );
 }

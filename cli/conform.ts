@@ -20,7 +20,7 @@ interface ConformOptions extends CredentialOptions {
 const EXAMPLES = `
 Examples:
   koine conform http://127.0.0.1:8080
-  koine conform https://agent.example --only a2a:jsonrpc -o json
+  koine conform https://agent.example --only a2a:1.0:grpc -o json
   KOINE_TOKEN=… koine conform https://agent.example
 
 Exit code 0 means that everything that must hold holds; 1 that something does not.`;

@@ -1,4 +1,5 @@
 import { AgentError, type ErrorCode } from "../src/index.js";
+import { hintFor } from "./hint.js";
 
 /** What the exit code says. 0 means the tool did its job, even if the task it asked about failed. */
 export const EXIT = { ok: 0, failure: 1, usage: 2, unreachable: 3, auth: 4, timeout: 5, interrupted: 130 } as const;
@@ -48,7 +49,10 @@ const FACES = {
   push_unsupported: { exit: EXIT.failure },
   extension_required: { exit: EXIT.failure, hint: LOOK },
   card_not_configured: { exit: EXIT.failure },
-  downgrade_refused: { exit: EXIT.failure },
+  downgrade_refused: {
+    exit: EXIT.failure,
+    hint: "The agent gives less than was asked for; `koine card get <url>` shows what it gives.",
+  },
   task_not_found: {
     exit: EXIT.failure,
     hint: "It may have ended long ago, or belong to another caller. `koine task list <url>` lists yours.",
@@ -86,7 +90,7 @@ export function problemOf(thrown: unknown): Problem {
   if (thrown instanceof CliError) return { code: thrown.code, message: thrown.message, hint: thrown.hint, exit: thrown.exit };
   if (thrown instanceof AgentError) {
     const face: { readonly exit: ExitCode; readonly hint?: string } = FACES[thrown.code];
-    return { code: thrown.code, message: thrown.message, hint: face.hint, exit: face.exit };
+    return { code: thrown.code, message: thrown.message, hint: hintFor(thrown) ?? face.hint, exit: face.exit };
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return { code: "failure", message, hint: undefined, exit: EXIT.failure };

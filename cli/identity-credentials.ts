@@ -1,8 +1,9 @@
-import { readFile } from "node:fs/promises";
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import type { Command } from "commander";
 import type { ClientCredentials, Credentials } from "../src/index.js";
 import { usageError } from "./exit.js";
 import { collect } from "./option-values.js";
+import { readPem } from "./serve-tls.js";
 
 /** What is shown to the peer, beside a bearer token and headers. Secrets come from the environment or from files only. */
 export interface IdentityCredentialOptions {
@@ -23,9 +24,11 @@ export function addIdentityCredentialOptions(command: Command): Command {
     .option("--client-secret-env <name>", "the environment variable with the client secret (default: KOINE_CLIENT_SECRET)")
     .option("--token-url <url>", "where tokens are given out; without it only the agent's own origin is believed")
     .option("--scope <scope>", "a scope to ask for instead of those the card names; may be given several times", collect)
+    .optionsGroup("TLS:")
     .option("--ca <file>", "a certificate authority to believe, for agents with certificates of a private one")
     .option("--cert <file>", "our own certificate")
-    .option("--key <file>", "the private key of our certificate");
+    .option("--key <file>", "the private key of our certificate")
+    .optionsGroup("");
 }
 
 /** To be spread into the credentials of the other options. */
@@ -73,12 +76,37 @@ async function tlsOf({ ca, cert, key }: IdentityCredentialOptions): Promise<Cred
   if ((cert === undefined) !== (key === undefined))
     throw usageError("a certificate and its key belong together", "Give both --cert and --key.");
   if (ca === undefined && cert === undefined) return undefined;
-  const read = async (path: string, option: string): Promise<string> =>
-    readFile(path, "utf8").catch((thrown: NodeJS.ErrnoException) => {
-      throw usageError(`${option}: ${path} cannot be read (${thrown.code ?? "unknown reason"})`);
-    });
-  return {
-    ...(ca === undefined ? {} : { ca: await read(ca, "--ca") }),
-    ...(cert === undefined || key === undefined ? {} : { cert: await read(cert, "--cert"), key: await read(key, "--key") }),
-  };
+  const own = cert === undefined || key === undefined ? {} : await readOwn(cert, key);
+  return { ...(ca === undefined ? {} : { ca: await readAuthority(ca) }), ...own };
+}
+
+async function readAuthority(path: string): Promise<string> {
+  const pem = await readPem(path, "--ca");
+  checkCertificate(pem, path, "--ca");
+  return pem;
+}
+
+/** What is wrong with the files is said here: later it would look like a problem of the connection. */
+async function readOwn(certPath: string, keyPath: string): Promise<{ readonly cert: string; readonly key: string }> {
+  const [cert, key] = await Promise.all([readPem(certPath, "--cert"), readPem(keyPath, "--key")]);
+  const certificate = checkCertificate(cert, certPath, "--cert");
+  if (!certificate.checkPrivateKey(privateKeyIn(key, keyPath)))
+    throw usageError(`the key in ${keyPath} does not belong to the certificate in ${certPath}`);
+  return { cert, key };
+}
+
+function checkCertificate(pem: string, path: string, option: string): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    throw usageError(`${option}: ${path} holds no certificate`, "It is a PEM file with BEGIN CERTIFICATE in it.");
+  }
+}
+
+function privateKeyIn(pem: string, path: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    throw usageError(`--key: ${path} holds no private key that can be read`, "It is a PEM file, without a passphrase.");
+  }
 }

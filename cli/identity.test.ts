@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bearerTokens, describeSecurity, openAdmission } from "../src/index.js";
+import { makeAuthority } from "../test/certificates.js";
 import { openAudit, readIdentity } from "./identity.js";
 import { identityCredentials } from "./identity-credentials.js";
 import type { Door } from "./tokens.js";
@@ -42,6 +43,14 @@ describe("readIdentity()", () => {
     );
   });
 
+  test("says that others can read the keys", async () => {
+    const apiKeyFile = join(folder, "keys");
+    await chmod(apiKeyFile, 0o644);
+    expect((await readIdentity({ ...KEY_IN, apiKeyFile }, tokens, undefined, {})).warning).toContain(`chmod 600 ${apiKeyFile}`);
+    await chmod(apiKeyFile, 0o600);
+    expect((await readIdentity({ ...KEY_IN, apiKeyFile }, tokens, undefined, {})).warning).toBeUndefined();
+  });
+
   test("is closed as soon as one way is asked for", async () => {
     const { admission } = await readIdentity(KEY_IN, open, undefined, { KOINE_API_KEYS: "ann=key-of-ann-0123456789" });
     expect([admission.open, describeSecurity(admission).anyOf]).toEqual([false, [{ apiKey: [] }]]);
@@ -50,6 +59,10 @@ describe("readIdentity()", () => {
   test("says what is missing, and shows no secret", async () => {
     for (const [options, message] of [
       [{ ...KEY_IN, jwtIssuer: "https://login.example" }, "issuer, its keys and an audience"],
+      [{ ...KEY_IN, jwtAudience: ["koine"] }, "issuer, its keys and an audience"],
+      [{ ...KEY_IN, jwtScope: ["call"] }, "issuer, its keys and an audience"],
+      [{ ...KEY_IN, jwtTenantClaim: "org" }, "issuer, its keys and an audience"],
+      [{ ...KEY_IN, apiKeyFile: folder }, "is not a file with keys"],
       [{ apiKeyIn: "body:key", apiKeyFile: join(folder, "keys") }, "does not say where"],
       [{ ...KEY_IN, apiKeyFile: join(folder, "none") }, "cannot be read (ENOENT)"],
       [{ ...KEY_IN, apiKeyFile: join(folder, "short") }, 'the token of "ann" is shorter'],
@@ -69,11 +82,13 @@ test("openAudit() says at once that a place cannot be written", () => {
 describe("identityCredentials()", () => {
   test("takes secrets from the environment and certificates from files", async () => {
     const env = { KOINE_API_KEY: "k", MINE: "s" };
-    const ca = join(folder, "keys");
+    const { ca: pem } = await makeAuthority();
+    const ca = join(folder, "ca.pem");
+    await writeFile(ca, pem);
     expect(await identityCredentials({ clientId: "id", clientSecretEnv: "MINE", tokenUrl: "https://l/t", ca }, env)).toEqual({
       apiKey: "k",
       oauth2: { clientId: "id", clientSecret: "s", tokenUrl: "https://l/t" },
-      tls: { ca: "ann=key-of-ann-0123456789\n" },
+      tls: { ca: pem },
     });
     expect(await identityCredentials({}, {})).toEqual({});
   });

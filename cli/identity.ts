@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import {
   type Admission,
@@ -16,7 +15,7 @@ import {
 } from "../src/index.js";
 import { CliError, EXIT, problemOf, usageError } from "./exit.js";
 import { collect } from "./option-values.js";
-import type { Door } from "./tokens.js";
+import { type Door, readSecretFile, secretFileWarning } from "./tokens.js";
 
 /** Who may call, beside the holders of static tokens. */
 export interface IdentityOptions {
@@ -34,11 +33,10 @@ export interface IdentityOptions {
 }
 
 const IDS = { now: Date.now };
-const KEY_FILE_CHARS = 1024 * 1024;
 
 export function addIdentityOptions(command: Command): Command {
   return command
-    .option("--api-key-file <file>", "who may call: one name=key per line (or the same in KOINE_API_KEYS)")
+    .option("--api-key-file <file>", "one name=key per line (or the same in KOINE_API_KEYS)")
     .option("--api-key-in <place>", "where callers put the key: header:NAME, query:NAME or cookie:NAME", "header:X-Api-Key")
     .option("--jwt-issuer <url>", "tokens by this issuer are accepted; needs --jwks and --jwt-audience")
     .option("--jwt-audience <name>", "whom such tokens must be meant for; may be given several times", collect)
@@ -79,16 +77,20 @@ export async function readIdentity(
   if (jwt !== undefined) ways.push({ admission: asUsage(() => jwtTokens(jwt)), words: `holders of a token by ${jwt.issuer}` });
   if (ways.length === 0) return tokens;
   if (tokens.admission.open !== true) ways.push(tokens);
+  const keyWarning = options.apiKeyFile === undefined ? undefined : await secretFileWarning(options.apiKeyFile);
+  const warnings = [tokens.warning, keyWarning].filter((each) => each !== undefined);
   return {
     admission: anyOf(...ways.map(({ admission }) => admission)),
     words: ways.map(({ words }) => words).join("; "),
-    warning: tokens.warning,
+    warning: warnings.length === 0 ? undefined : warnings.join("; "),
   };
 }
 
 function jwtOptionsOf(options: IdentityOptions, audit: AuditFile | undefined): JwtOptions | undefined {
   const { jwtIssuer: issuer, jwks, jwtAudience: audience, jwtScope, jwtTenantClaim, jwtTokenUrl } = options;
-  if (issuer === undefined && jwks === undefined) return undefined;
+  // Whoever says anything about such tokens does not want the door left open for want of the rest.
+  const said = [issuer, jwks, audience, jwtScope, jwtTenantClaim, jwtTokenUrl].some((each) => each !== undefined);
+  if (!said) return undefined;
   if (issuer === undefined || jwks === undefined || audience === undefined)
     throw usageError("tokens need an issuer, its keys and an audience", "Give --jwt-issuer, --jwks and --jwt-audience.");
   return {
@@ -103,16 +105,10 @@ function jwtOptionsOf(options: IdentityOptions, audit: AuditFile | undefined): J
 }
 
 async function readKeys(path: string | undefined, env: NodeJS.ProcessEnv): Promise<ReadonlyMap<string, string> | undefined> {
-  const text = path === undefined ? env["KOINE_API_KEYS"] : await readKeyFile(path);
-  return text === undefined || (path === undefined && text.trim() === "") ? undefined : asUsage(() => parseTokens(text));
-}
-
-async function readKeyFile(path: string): Promise<string> {
-  const text = await readFile(path, "utf8").catch((thrown: NodeJS.ErrnoException) => {
-    throw usageError(`the key file ${path} cannot be read (${thrown.code ?? "unknown reason"})`);
-  });
-  if (text.length > KEY_FILE_CHARS) throw usageError(`${path} is not a file with keys`);
-  return text;
+  const text = path === undefined ? env["KOINE_API_KEYS"] : await readSecretFile(path, "key");
+  return text === undefined || (path === undefined && text.trim() === "")
+    ? undefined
+    : asUsage(() => parseTokens(text), path ?? "KOINE_API_KEYS");
 }
 
 function readPlace(text: string): ApiKeyPlace {
@@ -120,14 +116,17 @@ function readPlace(text: string): ApiKeyPlace {
   const location = text.slice(0, colon);
   if (location !== "header" && location !== "query" && location !== "cookie")
     throw usageError("--api-key-in does not say where the key is", "It looks like header:X-Api-Key, query:key or cookie:sid.");
-  return { location, name: text.slice(colon + 1) };
+  const name = text.slice(colon + 1);
+  if (name === "") throw usageError("--api-key-in does not say what the key is called", `It looks like ${location}:NAME.`);
+  return { location, name };
 }
 
 /** Whatever is wrong in the form of something was given on the command line, and its errors show no secret. */
-function asUsage<T>(make: () => T): T {
+function asUsage<T>(make: () => T, source?: string): T {
   try {
     return make();
   } catch (thrown) {
-    throw thrown instanceof AgentError ? usageError(thrown.message) : thrown;
+    if (!(thrown instanceof AgentError)) throw thrown;
+    throw usageError(source === undefined ? thrown.message : `${source}: ${thrown.message}`);
   }
 }

@@ -23,15 +23,27 @@ export async function loadAgents(path: string): Promise<readonly Agent[]> {
   return [agent({ name: nameOf(file, extension), description: `The agent in ${basename(file)}`, handle })];
 }
 
-async function importModule(file: string, path: string): Promise<{ readonly [name: string]: unknown }> {
+interface Exports {
+  readonly [name: string]: unknown;
+}
+
+/** A module of the older kind, made from the newer one, has all its exports under `default`. */
+function exportsOf(namespace: unknown): Exports {
+  const module = namespace as Exports; // a module's namespace is an object whatever it exports
+  const inner = module["default"];
+  return typeof inner === "object" && inner !== null && "__esModule" in inner ? (inner as unknown as Exports) : module;
+}
+
+async function importModule(file: string, path: string): Promise<Exports> {
   try {
     if (extname(file).endsWith("ts")) {
-      // Registered for the whole process instead of imported aside, so that the agent's `koine` is this very `koine`.
-      const { register } = await import("tsx/esm/api");
-      register();
+      // Registered for the whole process instead of imported aside, so that the agent's `koine` is this very `koine`. For both
+      // kinds of module: without "type": "module" in the nearest package.json a .ts file is taken for the older kind.
+      const [esm, cjs] = await Promise.all([import("tsx/esm/api"), import("tsx/cjs/api")]);
+      esm.register();
+      cjs.register();
     }
-    // A module's namespace is an object whatever it exports.
-    return (await import(pathToFileURL(file).href)) as { readonly [name: string]: unknown };
+    return exportsOf(await import(pathToFileURL(file).href));
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     const hint = /'koine'/.test(message) ? "Install koine next to the agent: npm install koine" : undefined;

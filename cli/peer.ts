@@ -1,15 +1,16 @@
 import { type Command, Option } from "commander";
-import { type ConnectOptions, connect, type RemoteAgent } from "../src/index.js";
+import { AgentError, type ConnectOptions, connect, type RemoteAgent } from "../src/index.js";
+import { type TrustOptions, trustOf } from "./card-key.js";
 import { type CredentialOptions, credentialsOf } from "./credentials.js";
-import { usageError } from "./exit.js";
+import { CliError, EXIT, usageError } from "./exit.js";
 import { addIdentityCredentialOptions, type IdentityCredentialOptions, identityCredentials } from "./identity-credentials.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
 import { collect, parseSeconds } from "./option-values.js";
 import { createOutput, FORMATS, type Format, type Output } from "./output.js";
-import { oneLine } from "./printable.js";
+import { oneLine, shellWord } from "./printable.js";
 
 /** The options of every command that calls somebody. */
-export interface PeerOptions extends CredentialOptions, IdentityCredentialOptions {
+export interface PeerOptions extends CredentialOptions, IdentityCredentialOptions, TrustOptions {
   readonly output: Format;
   readonly protocol?: string;
   /** Milliseconds. */
@@ -26,19 +27,26 @@ export function outputOption(): Option {
 export function addCredentialOptions(command: Command): Command {
   return addIdentityCredentialOptions(
     command
+      .optionsGroup("Who we are:")
       .option("--token-env <name>", "the environment variable with the bearer token (default: KOINE_TOKEN, if it is set)")
       .option("--header <line>", "a header for every request, 'Name: value'; may be given several times", collect),
   );
 }
 
 export function addPeerOptions(command: Command): Command {
-  return addCredentialOptions(
-    command
-      .addOption(outputOption())
-      .option("--protocol <pin>", "only this way: a protocol, protocol@version, or protocol@version/binding")
-      .option("--timeout <seconds>", "how long to wait for the answer", parseSeconds)
-      .option("-v, --verbose", "say how the agent was reached, and how we know"),
-  );
+  command
+    .optionsGroup("How to call:")
+    .option("--protocol <pin>", "only this way: a protocol, protocol@version, or protocol@version/binding")
+    .option("--timeout <seconds>", "how long to wait for the answer", parseSeconds)
+    .option("-v, --verbose", "say how the agent was reached, and how we know")
+    .option(
+      "--trust <file>",
+      "public keys whose signatures on cards count: PEM, JWK or JWKS; may be given several times",
+      collect,
+    )
+    .option("--trust-jku <url>", "a key set whose keys count, when a signature names exactly this address", collect)
+    .option("--require-signed", "refuse an agent whose card none of these signed");
+  return addCredentialOptions(command).addOption(outputOption());
 }
 
 /** A connected peer for as long as the command runs. */
@@ -46,24 +54,21 @@ export interface Visit {
   readonly peer: RemoteAgent;
   readonly interrupt: Interrupt;
   readonly output: Output;
+  /** What a further command has to be told to reach the agent the same way; begins with a space, or is empty. */
+  readonly manner: string;
 }
 
-/** Connects, runs, and closes, whatever happens. `more` is for what only some commands can be told. */
-export async function visit<T>(
-  url: string,
-  options: PeerOptions,
-  run: (visit: Visit) => Promise<T>,
-  more: ConnectOptions = {},
-): Promise<T> {
+/** Connects, runs, and closes, whatever happens. */
+export async function visit<T>(url: string, options: PeerOptions, run: (visit: Visit) => Promise<T>): Promise<T> {
   const address = checkedAddress(url);
   const output = createOutput(options.output);
-  const connectOptions: ConnectOptions = { ...(await connectOptionsOf(options)), ...more };
+  const connectOptions = await connectOptionsOf(options);
   const interrupt = listenForInterrupt();
   let peer: RemoteAgent | undefined;
   try {
-    peer = await interrupt.race(connect(address, connectOptions));
+    peer = await interrupt.race(reach(address, connectOptions));
     if (options.verbose === true) sayEvidence(peer, output);
-    return await run({ peer, interrupt, output });
+    return await run({ peer, interrupt, output, manner: mannerOf(options) });
   } finally {
     interrupt.stop();
     // A second interrupt must be able to end a close that hangs, so the default reaction is back by now.
@@ -72,13 +77,45 @@ export async function visit<T>(
   }
 }
 
+/** The options that name files, places and variables. No secret is among them, because none is ever an option. */
+function mannerOf(options: PeerOptions): string {
+  const { protocol, tokenEnv, apiKeyEnv, clientId, clientSecretEnv, tokenUrl, ca, cert, key } = options;
+  const given = {
+    protocol,
+    "token-env": tokenEnv,
+    "api-key-env": apiKeyEnv,
+    "client-id": clientId,
+    "client-secret-env": clientSecretEnv,
+    "token-url": tokenUrl,
+    ca,
+    cert,
+    key,
+  };
+  return Object.entries(given)
+    .flatMap(([name, value]) => (value === undefined ? [] : ` --${name} ${shellWord(value)}`))
+    .join("");
+}
+
+async function reach(address: string, options: ConnectOptions): Promise<RemoteAgent> {
+  try {
+    return await connect(address, options);
+  } catch (thrown) {
+    // A port that speaks TLS answers to clear text with an error of its own, which is no protocol.
+    if (address.startsWith("http:") && thrown instanceof AgentError && thrown.message.startsWith("something answers"))
+      throw new CliError(EXIT.failure, thrown.message, { code: thrown.code, hint: "If it is served under TLS, write https://" });
+    throw thrown;
+  }
+}
+
 async function connectOptionsOf(options: PeerOptions): Promise<ConnectOptions> {
   const { protocol, timeout } = options;
+  const trust = await trustOf(options);
   return {
     as: "koine",
     credentials: { ...credentialsOf(options), ...(await identityCredentials(options)) },
     discoverMs: Math.min(timeout ?? DISCOVER_MS, DISCOVER_MS),
     ...(protocol === undefined ? {} : { pin: protocol }),
+    ...(trust === undefined ? {} : { trust }),
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),
   };
 }

@@ -1,4 +1,4 @@
-import { Command, type CommanderError, type Option } from "commander";
+import { Command, type CommanderError, Help, type Option } from "commander";
 import { addAudit } from "./audit.js";
 import { addCard } from "./card.js";
 import { addConform } from "./conform.js";
@@ -24,10 +24,22 @@ Examples:
   koine conform http://127.0.0.1:8080          does it keep to its protocol
 ${ABOUT}`;
 
+/** What only this command has comes before the groups of options it shares with others. */
+class SpokenHelp extends Help {
+  override groupItems<T extends Command | Option>(all: T[], visible: T[], groupOf: (item: T) => string): Map<string, T[]> {
+    const own = all.filter((item) => !("helpGroupHeading" in item) || item.helpGroupHeading === undefined);
+    return super.groupItems([...own, ...all], visible, groupOf);
+  }
+}
+
 /** A command whose options are read from the environment too. Commander listens for that only at the moment of adding. */
 class SpokenCommand extends Command {
   override createCommand(name?: string): Command {
     return new SpokenCommand(name);
+  }
+
+  override createHelp(): Help {
+    return Object.assign(new SpokenHelp(), this.configureHelp());
   }
 
   override addOption(option: Option): this {

@@ -63,6 +63,7 @@ async function send(url: string, text: string | undefined, options: SendCommandO
     const printer = new AnswerPrinter({
       output,
       url,
+      manner: at.manner,
       save: options.save,
       progress,
       fetch: (part) => at.peer.fetch(part, interrupt.signal),
@@ -118,9 +119,10 @@ async function printStarted(event: EventOf<"send">, { output }: Visit, printer: 
 }
 
 /** A wait that ended early leaves work behind; say how to find it again. */
-function sayHowToGoOn(url: string, place: Place, options: SendCommandOptions, { output }: Visit): void {
+function sayHowToGoOn(url: string, place: Place, options: SendCommandOptions, { output, manner }: Visit): void {
   if (place.closed || output.format === "json") return;
-  const say = (what: string, command: string): void => output.say(`${what}: ${output.colors.bold(`koine task ${command}`)}`);
+  const say = (what: string, command: string): void =>
+    output.say(`${what}: ${output.colors.bold(`koine task ${command}${manner}`)}`);
   const at = shellWord(url);
   if (place.taskId !== undefined) {
     const id = shellWord(place.taskId);

@@ -33,7 +33,7 @@ Examples:
   KOINE_TOKENS="ann=…,bob=…" koine serve ./agent.ts            the same tokens without a file
   koine serve ./agent.ts --data ./data                         tasks survive the end of this process
   koine serve ./agent.ts --store redis://127.0.0.1:6379        one of several replicas on one Redis
-  koine serve ./agent.ts --tls-cert cert.pem --tls-key key.pem every protocol under TLS; SIGHUP reads them anew
+  koine serve ./agent.ts --tls-cert cert.pem --tls-key key.pem  every protocol under TLS; SIGHUP reads them anew
 
 The module's default export is made by agent({ … }); or it exports a function handle(message, task).
 The tokens file has one name=token per line; a token has 16 characters or more.
@@ -44,7 +44,7 @@ Settings of a protocol (--set protocol.key=value):
   a2a.pushTokenHeader=x      the header by which webhooks get their token: x is X-A2A-Notification-Token, the default;
   a2a.pushTokenHeader=plain  is A2A-Notification-Token, both is both.
   a2a.cardForm=both          who names no version gets one card that readers of 1.0 and 0.3 understand; 1.0 and 0.3 give that form.
-  a2a.legacyGrpcAddress=authority  gRPC addresses on 0.3 cards are host:port; url writes http://host:port.`;
+  a2a.legacyGrpcAddress=url  gRPC addresses on 0.3 cards as http://host:port; authority writes host:port, the default.`;
 
 /** Everything `koine serve` can be told. */
 export function addServeOptions(command: Command): Command {
@@ -54,32 +54,40 @@ export function addServeOptions(command: Command): Command {
     .option("--public-url <url>", "the address callers use, when a proxy stands before this one")
     .option("--name <host>", "a further host name it is reached by; may be given several times", collect)
     .option("--allow-origin <origin>", "web pages of this origin may call; may be given several times", collect)
+    .option("--set <protocol.key=value>", "a setting of one protocol, see below; may be given several times", collectPairs)
+    .option("--try", "print calls one can try")
+    .addOption(outputOption())
+    .optionsGroup("TLS:")
     .option("--tls-cert <file>", "serve under TLS with this certificate (PEM)")
     .option("--tls-key <file>", "the private key of the certificate (PEM)")
     .option("--client-ca <file>", "callers may show certificates of this authority (PEM), and are known by them")
-    .option("--token-file <file>", "who may call: one name=token per line (or the same in KOINE_TOKENS)")
-    .option("--open-to-everybody", "listen beyond this machine without tokens: whoever reaches the port may use the agent");
+    .optionsGroup("Who may call:")
+    .option("--token-file <file>", "one name=token per line (or the same in KOINE_TOKENS)")
+    .option(
+      "--open-to-everybody",
+      "listen beyond this machine without knowing callers: whoever reaches the port may use the agent",
+    );
   addIdentityOptions(command)
+    .optionsGroup("What is kept, and where:")
     .option("--data <dir>", "keep tasks in this folder (SQLite), and large parts beside them")
-    .option("--store <url>", "keep tasks in this Redis, shared with other replicas: redis://…")
     .addOption(
       new Option(
         "--durable <what>",
         "what an acknowledged event in --data survives: the end of the process, or a power cut",
       ).choices(["process", "power"]),
     )
+    .option("--store <url>", "keep tasks in this Redis, shared with other replicas: redis://…")
     .option("--artifacts <dir>", "keep parts of 1 MB and more in this folder instead of in memory; they leave as links")
+    .optionsGroup("Cards, webhooks, metrics:")
+    .option("--card-key <file>", "sign the cards with this private key (PEM or JWK); may be given several times", collect)
     .option("--push-allow <host>", "webhooks may lead to this host whatever its address; may be given several times", collect)
     .option("--no-push", "offer no push notifications")
-    .option("--card-key <file>", "sign the cards with this private key (PEM or JWK); may be given several times", collect)
     .addOption(
       new Option("--metrics [who]", "Prometheus text at /metrics, for callers of this machine or for all who may call")
         .choices(["loopback", "admitted"])
         .preset("loopback"),
     )
-    .option("--set <protocol.key=value>", "a setting of one protocol, see below; may be given several times", collectPairs)
-    .option("--try", "print calls one can try")
-    .addOption(outputOption())
+    .optionsGroup("")
     .addHelpText("after", EXAMPLES);
   return command;
 }

@@ -2,6 +2,7 @@ import {
   type Agent,
   AgentError,
   createHost,
+  describeSecurity,
   front,
   type Interface,
   protocols,
@@ -63,8 +64,8 @@ export function sayReady(ready: Ready, output: Output): void {
   for (const warning of warnings) output.say(yellow(`  warning    ${warning}`));
   if (options.try === true) {
     output.say("\nTry, in another terminal:\n");
-    const needsToken = door.admission.open !== true;
-    for (const line of callsToTry({ url: server.url, interfaces: interfaces[0] ?? [], needsToken }))
+    const security = describeSecurity(door.admission);
+    for (const line of callsToTry({ url: server.url, interfaces: interfaces[0] ?? [], security }))
       output.say(line.startsWith("#") ? dim(`  ${line}`) : `  ${line}`);
   }
   output.say(dim("\nCtrl-C stops it, after the calls under way have ended."));

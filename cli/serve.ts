@@ -17,6 +17,7 @@ import {
 } from "../src/index.js";
 import { cardKeyWarning, readCardKey } from "./card-key.js";
 import { CliError, EXIT, problemOf, usageError } from "./exit.js";
+import { systemCode } from "./hint.js";
 import { openAudit, readIdentity } from "./identity.js";
 import { loadAgents } from "./load-agent.js";
 import { settingsOf } from "./option-values.js";
@@ -131,8 +132,9 @@ async function start(agents: readonly Agent[], options: ServeOptions, { host, po
         "Give --token-file FILE (or another way to know callers), or say --open-to-everybody, or leave --host away.",
       );
     // Whatever is wrong in the form of something was given on the command line.
-    if (thrown instanceof AgentError && thrown.code === "invalid_message") throw usageError(thrown.message);
-    const code = codeOf(thrown);
+    if (thrown instanceof AgentError && thrown.code === "invalid_message")
+      throw usageError(thrown.message, thrown.message.includes("publicUrl") ? "Give it with --public-url URL." : undefined);
+    const code = systemCode(thrown);
     if (code === "EADDRINUSE")
       throw new CliError(EXIT.failure, `port ${port} of ${host} is in use`, {
         code: "port_in_use",
@@ -146,14 +148,6 @@ async function start(agents: readonly Agent[], options: ServeOptions, { host, po
       throw new CliError(EXIT.failure, `${host} is not an address of this machine`, { hint: "Choose another with --host." });
     throw thrown;
   }
-}
-
-/** The system's own code, wherever in the chain of causes it is. */
-function codeOf(thrown: unknown): string | undefined {
-  for (let error: unknown = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
-    if (!(error instanceof AgentError) && "code" in error && typeof error.code === "string") return error.code;
-  }
-  return undefined;
 }
 
 /** Ends with the first signal; the second one ends the process. */

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { JsonObject, PushConfig } from "../src/index.js";
-import { usageError } from "./exit.js";
+import { AgentError, type JsonObject, type PushConfig } from "../src/index.js";
+import { CliError, EXIT, usageError } from "./exit.js";
 import { addPeerOptions, checkedAddress, type PeerOptions, visit } from "./peer.js";
 import { oneLine } from "./printable.js";
 
@@ -60,7 +60,7 @@ async function setPush(url: string, id: string, webhook: string, options: SetOpt
     ...(options.id === undefined ? {} : { id: options.id }),
   };
   await visit(url, options, async ({ peer, output, interrupt }) => {
-    const config = await peer.setPush(id, hook, { signal: interrupt.signal });
+    const config = await peer.setPush(id, hook, { signal: interrupt.signal }).catch(refusedAddress);
     if (output.format === "json") return output.document(pushJson(config));
     return output.text(pushLine(config));
   });
@@ -72,6 +72,16 @@ async function deletePush(url: string, id: string, webhookId: string, options: P
     if (output.format === "json") return output.document({ deleted: webhookId });
     return output.text(`${oneLine(webhookId, 200)} deleted\n`);
   });
+}
+
+/** An address that the agent does not tell is one its operator can allow. */
+function refusedAddress(thrown: unknown): never {
+  if (thrown instanceof AgentError && thrown.code === "invalid_message" && /only public ones are told/.test(thrown.message))
+    throw new CliError(EXIT.failure, thrown.message, {
+      code: thrown.code,
+      hint: "If it may be told, whoever runs the agent allows it: koine serve … --push-allow HOST",
+    });
+  throw thrown;
 }
 
 /** Command lines are seen by everybody on the machine, so a secret comes from the environment only. */

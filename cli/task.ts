@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { type EventOf, type Part, type State, type Task, textOf } from "../src/index.js";
+import { type EventOf, isTerminal, type Part, type State, type Task, textOf } from "../src/index.js";
 import { AnswerPrinter } from "./answer-printer.js";
 import { eventJson } from "./event-json.js";
 import { parseCount, parseMoment } from "./option-values.js";
@@ -105,27 +105,37 @@ async function cancelTask(url: string, id: string, options: PeerOptions): Promis
     const task = await at.peer.cancelTask(id, { signal: at.interrupt.signal });
     if (at.output.format === "json") await at.output.document(eventJson({ kind: "task", task }));
     else await at.output.text(`${task.id} ${task.status.state}\n`);
+    // The work may take its time to stop, or its process may be gone; then the agent cancels it when it finds that out.
+    if (at.output.format === "text" && !isTerminal(task.status.state))
+      at.output.say(`It was asked to stop, and has not yet: koine task get ${shellWord(url)} ${shellWord(id)}${at.manner}`);
   });
 }
 
-async function printTask(task: Task, url: string, save: string | undefined, { peer, interrupt, output }: Visit): Promise<void> {
+async function printTask(
+  task: Task,
+  url: string,
+  save: string | undefined,
+  { peer, interrupt, output, manner }: Visit,
+): Promise<void> {
   if (output.format === "text")
     output.say(output.colors.dim(`${task.status.state} since ${timeOf(task)}, session ${oneLine(task.contextId, 200)}`));
   const printer = new AnswerPrinter({
     output,
     url,
+    manner,
     save,
     progress: { show: () => undefined, stop: () => undefined },
     fetch: (part) => peer.fetch(part, interrupt.signal),
   });
   await printer.answer({ kind: "task", task });
+  await printer.end();
 }
 
 async function subscribe(url: string, id: string, options: SubscribeOptions): Promise<void> {
-  await visit(url, options, async ({ peer, output, interrupt }) => {
+  await visit(url, options, async ({ peer, output, interrupt, manner }) => {
     const progress = startProgress({ stream: output.stderr });
     const fetch = (part: Part): Promise<Part> => peer.fetch(part, interrupt.signal);
-    const printer = new AnswerPrinter({ output, url, save: options.save, progress, fetch });
+    const printer = new AnswerPrinter({ output, url, manner, save: options.save, progress, fetch });
     const place = new Place();
     const { after } = options;
     try {
@@ -137,7 +147,7 @@ async function subscribe(url: string, id: string, options: SubscribeOptions): Pr
       await printer.end();
       if (place.cursor !== undefined && output.format === "text")
         output.say(
-          `Go on from here with: koine task subscribe ${shellWord(url)} ${shellWord(id)} --after ${shellWord(place.cursor)}`,
+          `Go on from here with: koine task subscribe ${shellWord(url)} ${shellWord(id)} --after ${shellWord(place.cursor)}${manner}`,
         );
       throw thrown;
     } finally {

@@ -9,15 +9,15 @@ export interface Door {
   readonly warning: string | undefined;
 }
 
-const TOKEN_FILE_BYTES = 1024 * 1024;
+const SECRET_FILE_BYTES = 1024 * 1024;
 
 /** Tokens come from a file or from KOINE_TOKENS, never from the command line. */
 export async function readDoor(tokenFile: string | undefined, env: NodeJS.ProcessEnv = process.env): Promise<Door> {
-  const text = tokenFile === undefined ? env["KOINE_TOKENS"] : await readTokenFile(tokenFile);
+  const text = tokenFile === undefined ? env["KOINE_TOKENS"] : await readSecretFile(tokenFile, "token");
   if (text === undefined || (tokenFile === undefined && text.trim() === ""))
     return { admission: openAdmission(), words: "everybody who reaches this address", warning: undefined };
   const tokens = readTokens(text, tokenFile ?? "KOINE_TOKENS");
-  const warning = tokenFile === undefined ? undefined : await warningFor(tokenFile);
+  const warning = tokenFile === undefined ? undefined : await secretFileWarning(tokenFile);
   return { admission: bearerTokens(tokens), words: `holders of a token: ${[...tokens.keys()].join(", ")}`, warning };
 }
 
@@ -33,15 +33,19 @@ function readTokens(text: string, source: string): ReadonlyMap<string, string> {
   }
 }
 
-async function readTokenFile(path: string): Promise<string> {
+/** A file with one name=secret per line. */
+export async function readSecretFile(path: string, word: "token" | "key"): Promise<string> {
   const facts = await stat(path).catch((thrown: NodeJS.ErrnoException) => {
-    throw usageError(`the token file ${path} cannot be read (${thrown.code ?? "unknown reason"})`);
+    throw usageError(`the ${word} file ${path} cannot be read (${thrown.code ?? "unknown reason"})`);
   });
-  if (!facts.isFile() || facts.size > TOKEN_FILE_BYTES) throw usageError(`${path} is not a file with tokens`);
-  return readFile(path, "utf8");
+  if (!facts.isFile() || facts.size > SECRET_FILE_BYTES) throw usageError(`${path} is not a file with ${word}s`);
+  return readFile(path, "utf8").catch((thrown: NodeJS.ErrnoException) => {
+    throw usageError(`the ${word} file ${path} cannot be read (${thrown.code ?? "unknown reason"})`);
+  });
 }
 
-async function warningFor(path: string): Promise<string | undefined> {
+/** What to say about a file with secrets that others can read. */
+export async function secretFileWarning(path: string): Promise<string | undefined> {
   const { mode } = await stat(path);
   return (mode & 0o004) === 0 ? undefined : `everybody on this machine can read ${path}: chmod 600 ${path}`;
 }

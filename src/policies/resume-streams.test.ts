@@ -89,4 +89,52 @@ describe("resumeStreams", () => {
     expect(await collect(handler, { clock })).toEqual({ seen: ["1"], thrown: stopped });
     expect(asked).toHaveLength(1);
   });
+
+  it("drops nothing from a stream that was not cut, whatever its marks", async () => {
+    // The id of a server-sent event stays in force for those that follow without one of their own.
+    const sticky = peer([
+      [event("1", "submitted", "task"), event("1", "working"), event("1", "working"), event("1", "completed")],
+    ]);
+    expect(await collect(sticky.handler)).toEqual({ seen: ["1", "1", "1", "1"] });
+  });
+
+  it("does not take up behind an event without a mark of its own: it would come twice", async () => {
+    const unmarked = { ...event("", "working"), cursor: undefined };
+    const bare = peer([[event("1", "submitted", "task"), unmarked, cut], [event("2", "completed")]]);
+    expect(await collect(bare.handler)).toEqual({ seen: ["1", "undefined"], thrown: cut });
+    const sticky = peer([[event("1", "submitted", "task"), event("1", "working"), event("1", "working"), cut]]);
+    expect(await collect(sticky.handler)).toEqual({ seen: ["1", "1", "1"], thrown: cut });
+    const marked = peer([[event("1", "submitted", "task"), unmarked, event("2", "working"), cut], [event("3", "completed")]]);
+    expect(await collect(marked.handler)).toEqual({ seen: ["1", "undefined", "2", "3"] });
+  });
+
+  it("does not go on for ever with a peer that only repeats itself", async () => {
+    const again = [event("1", "submitted", "task"), cut];
+    const { handler, asked } = peer(Array.from({ length: 20 }, () => again));
+    expect(await collect(handler, { tries: 3 })).toEqual({ seen: ["1"], thrown: cut });
+    expect(asked).toHaveLength(4);
+  });
+
+  it("asks for nothing more when its reader leaves while it waits", async () => {
+    const { handler, asked } = peer([[event("1", "submitted", "task"), cut], [event("2", "completed")]]);
+    let wake = (): void => undefined;
+    let reply: AsyncIterator<Event> | undefined;
+    const waits = new Promise<void>((waiting) => {
+      const sleep = (): Promise<void> => {
+        waiting();
+        return new Promise((resolve) => {
+          wake = resolve;
+        });
+      };
+      const layer = resumeStreams({ canResume: () => true, clock: { ...fakeClock(), sleep }, random: () => 0.5 });
+      reply = (layer(handler)(send, startCall()) as AsyncIterable<Event>)[Symbol.asyncIterator]();
+    });
+    await reply?.next();
+    const next = reply?.next();
+    await waits;
+    await reply?.return?.();
+    wake();
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect(asked).toHaveLength(1);
+  });
 });

@@ -51,7 +51,11 @@ class ResumedStream implements AsyncIterableIterator<Event> {
   readonly #call: Call;
   #source: AsyncIterator<Event>;
   #taskId: Maybe<string>;
-  #cursor: Event["cursor"];
+  /** The last mark that came, and the same where it names the place right behind the last event. */
+  #mark: Event["cursor"];
+  #after: Event["cursor"];
+  /** Until the first event of a stream that was taken up. */
+  #takenUp = false;
   #failures = 0;
   #over = false;
 
@@ -96,13 +100,18 @@ class ResumedStream implements AsyncIterableIterator<Event> {
   }
 
   /** A stream that is taken up begins with the task as it was at the cursor: what its reader has seen already. */
-  #isRepeat(event: Event): boolean {
-    return this.#cursor !== undefined && event.cursor === this.#cursor;
+  #isRepeat({ cursor }: Event): boolean {
+    const isFirst = this.#takenUp;
+    this.#takenUp = false;
+    return isFirst && cursor === this.#after;
   }
 
   #note(event: Event): void {
-    this.#failures = 0;
-    this.#cursor = event.cursor ?? this.#cursor;
+    const { cursor } = event;
+    // An event without a mark of its own, or with that of the one before, would come twice.
+    this.#after = cursor === this.#mark ? undefined : cursor;
+    if (this.#after !== undefined) this.#failures = 0;
+    this.#mark = cursor ?? this.#mark;
     if (event.kind === "task") this.#taskId = event.task.id;
     else if (event.kind === "status" || event.kind === "artifact") this.#taskId = event.taskId;
     const state = stateOf(event);
@@ -119,7 +128,7 @@ class ResumedStream implements AsyncIterableIterator<Event> {
   /** Throws what broke the stream when it cannot be taken up. */
   async #takeUp(thrown: unknown): Promise<void> {
     const { clock, random, tries = TRIES, firstWaitMs = FIRST_WAIT_MS, longestWaitMs = LONGEST_WAIT_MS } = this.#options;
-    const [taskId, after] = [this.#taskId, this.#cursor];
+    const [taskId, after] = [this.#taskId, this.#after];
     if (taskId === undefined || after === undefined || !wasCut(thrown) || !this.#options.canResume() || this.#failures >= tries) {
       this.#over = true;
       throw thrown;
@@ -129,12 +138,15 @@ class ResumedStream implements AsyncIterableIterator<Event> {
     this.#failures += 1;
     try {
       await clock.sleep(waitMs * (0.5 + random() / 2), this.#call.cancel);
+      if (this.#over) return; // its reader left in the meantime
+      const reply = this.#handler({ kind: "task.subscribe", taskId, after, follow: true }, this.#call);
+      this.#source = isPromise(reply) ? once(reply) : reply[Symbol.asyncIterator]();
+      this.#takenUp = true;
     } catch (stopped) {
+      if (this.#over) return;
       this.#over = true;
       throw stopped;
     }
-    const reply = this.#handler({ kind: "task.subscribe", taskId, after, follow: true }, this.#call);
-    this.#source = isPromise(reply) ? once(reply) : reply[Symbol.asyncIterator]();
   }
 }
 

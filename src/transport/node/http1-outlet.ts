@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Maybe } from "../../envelope/index.js";
 import type { Chunk, Response } from "../exchange.js";
 import type { Outlet, OutletEvents } from "./outlet.js";
+import { watchRest } from "./watch-rest.js";
 import { flatHeaders } from "./write-response.js";
 
 /** Chunks of an HTTP/1.1 answer. */
@@ -48,9 +49,10 @@ export class Http1Outlet implements Outlet {
     this.#res.socket?.setTimeout(this.#timeoutBefore);
   }
 
-  end(trailers: Maybe<{ readonly [name: string]: string }>): void {
+  end(trailers: Maybe<{ readonly [name: string]: string }>, stallMs: number): void {
     if (trailers !== undefined) this.#res.addTrailers(trailers);
     this.#res.end();
+    watchRest(this.#res, stallMs);
   }
 
   cut(): void {

@@ -8,6 +8,7 @@ import { type Live, track, untrack } from "./live-passages.js";
 import type { Outlet } from "./outlet.js";
 import { type Doorway, Passage } from "./passage.js";
 import { refuseEarly } from "./refuse-early.js";
+import { watchRest } from "./watch-rest.js";
 import { flatHeaders, writeWhole } from "./write-response.js";
 
 const NO_BODY = new Uint8Array(0);
@@ -83,6 +84,7 @@ export class Http1Passage extends Passage implements Live {
 
   protected writeWhole(response: Response): void {
     writeWhole(this.#res, response, this.door.closing);
+    watchRest(this.#res, this.door.limits.writeStallMs);
   }
 
   protected writeHeadOnly(response: Response): void {

@@ -111,6 +111,8 @@ export class Http2Call {
   }
 
   #take(piece: Buffer): void {
+    // What was under way when the call was given up.
+    if (this.over) return;
     this.#timer.refresh();
     if (this.#body?.push(piece) === false) this.#stream?.pause();
   }

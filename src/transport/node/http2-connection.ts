@@ -32,6 +32,7 @@ export class Http2Connection implements Http2Passages {
   readonly socket: Socket;
   readonly #session: ServerHttp2Session;
   readonly #unsettled: NodeJS.Timeout;
+  readonly #idle: NodeJS.Timeout;
   #settings = 0;
   #passages = 0;
   #takenBack = 0;
@@ -55,13 +56,14 @@ export class Http2Connection implements Http2Passages {
       if (stream.closed) this.takenBack();
       else new Http2Passage(this, stream, fields, raw).begin(fields, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
     });
-    session.setTimeout(idleMs);
-    session.on("timeout", () => this.#closeIfIdle());
+    // Not the session's own timer: for that one a peer that only pings is never idle.
+    this.#idle = setTimeout(() => this.#closeIfIdle(), idleMs);
     session.on("error", ignore);
     socket.on("error", ignore);
     session.on("close", () => {
       clearTimeout(this.#unsettled);
       clearTimeout(this.#forget);
+      clearTimeout(this.#idle);
       this.#linger();
       closed(this);
     });
@@ -72,7 +74,7 @@ export class Http2Connection implements Http2Passages {
   }
 
   left(): void {
-    this.#passages--;
+    if (--this.#passages === 0) this.#idle.refresh();
   }
 
   takenBack(): void {
@@ -96,10 +98,9 @@ export class Http2Connection implements Http2Passages {
     this.socket.destroy();
   }
 
-  /** Nobody owes an answer. One that is written but not read does not count: its reader had its time. */
+  /** The last passage to leave starts the time anew. */
   #closeIfIdle(): void {
-    if (this.#passages > 0) this.#session.setTimeout(this.door.limits.idleMs);
-    else this.close();
+    if (this.#passages === 0) this.close();
   }
 
   /** The peer must send its settings and acknowledge ours. */

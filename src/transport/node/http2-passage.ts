@@ -7,7 +7,7 @@ import { foreignEncoding, refuseEncoding } from "../refusal.js";
 import { errorResponse } from "../response.js";
 import { addFields } from "./http2-fields.js";
 import { Http2Head, http2Address, refuseHead } from "./http2-head.js";
-import { Http2Outlet, resetStream, sendTrailers } from "./http2-outlet.js";
+import { endWith, Http2Outlet, resetStream, sendTrailers } from "./http2-outlet.js";
 import { type Address, headersOf, Incoming } from "./incoming.js";
 import type { Outlet } from "./outlet.js";
 import { type Doorway, Passage } from "./passage.js";
@@ -17,7 +17,7 @@ import { hasNoContent } from "./write-response.js";
 export interface Http2Passages {
   readonly door: Doorway;
   readonly socket: Socket;
-  /** Every passage enters once and leaves once. */
+  /** Every passage enters once and leaves once, when its stream is closed: until then the peer may owe us its reading. */
   entered(): void;
   left(): void;
   /** The peer took back a request that nobody had begun to answer. */
@@ -35,8 +35,9 @@ export class Http2Passage extends Passage {
   readonly #head: Http2Head;
   readonly #address: Address;
   #collected: ByteCollector | undefined;
+  /** One timer for two waits: for the rest of the body, and for the answer to be taken. */
   #late: NodeJS.Timeout | undefined;
-  #left = false;
+  #answered = false;
 
   constructor(connection: Http2Passages, stream: ServerHttp2Stream, fields: IncomingHttpHeaders, rawHeaders: readonly string[]) {
     super(connection.door);
@@ -81,11 +82,12 @@ export class Http2Passage extends Passage {
   }
 
   closed(): void {
-    if (this.#left) return;
     this.#stopReading();
-    if (!this.hasBegun()) this.#connection.takenBack();
-    this.hangUp();
-    this.leave();
+    if (!this.#answered) {
+      if (!this.hasBegun()) this.#connection.takenBack();
+      this.hangUp();
+    }
+    this.#connection.left();
   }
 
   #incoming(body: Uint8Array): Incoming {
@@ -136,7 +138,7 @@ export class Http2Passage extends Passage {
     else {
       if (trailers !== undefined) sendTrailers(stream, trailers);
       stream.respond(fields, { waitForTrailers: trailers !== undefined });
-      stream.end(empty ? undefined : body);
+      this.#late = endWith(stream, empty ? undefined : body, this.door.limits.writeStallMs);
     }
   }
 
@@ -153,9 +155,7 @@ export class Http2Passage extends Passage {
   }
 
   protected leave(): void {
-    if (this.#left) return;
-    this.#left = true;
-    this.#connection.left();
+    this.#answered = true;
   }
 }
 

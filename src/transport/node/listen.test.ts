@@ -1,5 +1,5 @@
-import { connect, type Socket } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { connect, Server, type Socket } from "node:net";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import type { AgentError } from "../../envelope/index.js";
 import type { Exchange, Request, Response } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
@@ -373,4 +373,16 @@ describe("listen: shutdown", () => {
     await closed;
     await expect(fetch(listening.url)).rejects.toThrow();
   });
+});
+
+test("a connection that cannot be accepted is reported, and the server goes on", async () => {
+  const listening = vi.spyOn(Server.prototype, "listen");
+  const reported: unknown[] = [];
+  const { url } = await serve(echo, {}, (thrown) => reported.push(thrown));
+  const failure = new Error("accept ENFILE");
+  // Node says so on the server; an error that nobody hears ends the process.
+  (listening.mock.contexts[0] as Server).emit("error", failure); // the one that was opened
+  listening.mockRestore();
+  expect(reported).toEqual([failure]);
+  expect(await json(await fetch(url, { method: "POST", body: "[1]" }))).toEqual([1]);
 });

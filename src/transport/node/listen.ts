@@ -42,6 +42,8 @@ export async function listen(exchange: Exchange, options: ListenOptions): Promis
   const reception = new Reception(door);
   const { server, reload } = tls === undefined ? inClear(door, reception) : underTls(door, reception, tls);
   await bind(server, wanted, host);
+  // A connection that cannot be accepted, for want of memory or of descriptors, must not end the process.
+  server.on("error", (error) => door.report(error));
   const { address, port } = server.address() as AddressInfo; // bound to TCP, so it is not a pipe's name
   const url = `${tls === undefined ? "http" : "https"}://${nameOf(address)}:${port}`;
   return { url, port, address, reload, close: () => shutDown(server, door, reception) };

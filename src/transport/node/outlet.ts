@@ -20,7 +20,8 @@ export interface Outlet {
   /** A peer that takes nothing for this long from now on is broken; every byte it takes is progress. */
   watchStall(stallMs: number): void;
   unwatchStall(): void;
-  end(trailers: Maybe<{ readonly [name: string]: string }>): void;
+  /** What is left must be taken too: a peer that takes nothing of it for `stallMs` is cut. */
+  end(trailers: Maybe<{ readonly [name: string]: string }>, stallMs: number): void;
   /** Ends in such a way that nobody takes the answer for complete; what was written before still leaves. */
   cut(): void;
 }

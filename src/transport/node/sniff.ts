@@ -6,6 +6,8 @@ export type Spoken = "http1" | "http2" | "tls";
 /** RFC 9113 §3.4: the connection preface of HTTP/2 with prior knowledge starts like no HTTP/1 method. */
 const PREFACE = Buffer.from("PRI ");
 
+const NOTHING = Buffer.alloc(0);
+
 /** RFC 8446 §5.1: the record type of a handshake, which no HTTP method begins with. */
 const HANDSHAKE = 0x16;
 
@@ -32,13 +34,16 @@ export function sniff(socket: Socket, firstByteMs: number, heard: (spoken: Spoke
     heard(undefined);
   }
 
+  let first: Buffer = NOTHING;
   function look(): void {
-    const first: Buffer | null = socket.read();
-    if (first === null) return;
-    socket.unshift(first);
+    const more: Buffer | null = socket.read();
+    if (more === null) return;
+    first = first.length === 0 ? more : Buffer.concat([first, more]);
     const spoken = spokenBy(first);
     if (spoken === undefined) return;
     leave();
+    // Only now: what is put back is readable at once, and looking at the same bytes again and again would stop everything else.
+    socket.unshift(first);
     heard(spoken);
   }
 

@@ -64,7 +64,7 @@ export class StreamWriter {
           if (this.#over) return;
         }
       }
-      outlet.end(this.#response.trailers?.());
+      outlet.end(this.#response.trailers?.(), this.#stallMs);
       this.#finish();
     } catch (thrown) {
       if (!this.#over) {

@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** The command line as a user has it: processes, files, and what they print. */
+
+const BUILT = "dist/cli/main.js";
+const SOURCES = ["src", "cli", "conformance"] as const;
+
+/**
+ * What was built starts in a third of the time, and is as good as the source as long as no source is newer. `tsx/esm` and not
+ * `tsx`, so that an agent in TypeScript meets no more help than it has from what is installed.
+ */
+function mainProgram(): readonly string[] {
+  const builtAt = existsSync(BUILT) ? statSync(BUILT).mtimeMs : 0;
+  const isNewer = (path: string): boolean => path.endsWith(".ts") && statSync(path).mtimeMs > builtAt;
+  const stale = SOURCES.some((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).some((name) => isNewer(join(folder, name))),
+  );
+  return stale ? ["--import", "tsx/esm", "cli/main.ts"] : [BUILT];
+}
+
+const MAIN = mainProgram();
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+type Environment = { readonly [name: string]: string };
+
+export function startKoine(args: readonly string[], env: Environment = {}): ChildProcess {
+  return spawn(process.execPath, [...MAIN, ...args], { env: { PATH: process.env["PATH"], ...env }, stdio: "pipe" });
+}
+
+export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.on("data", (chunk) => (stdout += chunk));
+  child.stderr?.on("data", (chunk) => (stderr += chunk));
+  const [code] = (await once(child, "close")) as [number | null]; // what `close` tells
+  return { code, stdout, stderr };
+}
+
+/** One command, from its start to its end. */
+export async function koine(args: readonly string[], env: Environment = {}): Promise<Outcome> {
+  const child = startKoine(args, env);
+  child.stdin?.end();
+  return outcomeOf(child);
+}
+
+/** Resolves when the child has written something that matches. */
+export function seen(stream: NodeJS.ReadableStream | null, pattern: RegExp): Promise<string> {
+  let text = "";
+  return new Promise((resolve, reject) => {
+    stream?.on("data", (chunk) => {
+      text += chunk;
+      const match = pattern.exec(text);
+      if (match !== null) resolve(match[0]);
+    });
+    stream?.on("close", () => reject(new Error(`closed without ${pattern}: ${text}`)));
+  });
+}
+
+export interface Serving {
+  readonly url: string;
+  readonly port: number;
+  readonly child: ChildProcess;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** `koine serve` on a free port, or on the one that is given. */
+export async function serving(args: readonly string[], env: Environment = {}, port = 0): Promise<Serving> {
+  const child = startKoine(["serve", ...args, "--port", String(port), "-o", "json"], env);
+  let complaint = "";
+  child.stderr?.on("data", (chunk) => (complaint += chunk));
+  const line = await seen(child.stdout, /^\{.*\}$/m).catch(() => {
+    throw new Error(`nothing is served: ${complaint}`);
+  });
+  const ready = JSON.parse(line) as { readonly url: string; readonly port: number }; // what `serve -o json` prints
+  return {
+    ...ready,
+    child,
+    async stop(signal = "SIGTERM") {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, "close");
+      child.kill(signal);
+      await ended;
+    },
+  };
+}
+
+export interface Desk {
+  path(name: string): string;
+  write(name: string, text: string): Promise<string>;
+  /** A step of the agent that waits goes on when its gate is opened. */
+  openGate(): Promise<void>;
+  readonly agent: string;
+  clear(): Promise<void>;
+}
+
+/** A folder of its own, with an agent in it that says who calls, and that waits in the middle of an answer for a gate. */
+export async function newDesk(): Promise<Desk> {
+  const folder = await mkdtemp(join(tmpdir(), "koine-journey-"));
+  const path = (name: string): string => join(folder, name);
+  const write = async (name: string, text: string): Promise<string> => {
+    await writeFile(path(name), text, { mode: 0o600 });
+    return path(name);
+  };
+  const agent = await write("agent.mjs", AGENT.replaceAll("FOLDER", JSON.stringify(folder)));
+  return {
+    path,
+    write,
+    agent,
+    openGate: async () => void (await write("gate", "")),
+    clear: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+const AGENT = `
+import { appendFile, access } from "node:fs/promises";
+import { join } from "node:path";
+
+const there = (name) => access(join(FOLDER, name)).then(() => true, () => false);
+
+export async function* handle(message, task) {
+  if (message.text === "who") {
+    yield task.working("looking");
+    return task.owner;
+  }
+  await appendFile(join(FOLDER, "runs"), message.text + "\\n");
+  if (message.text === "gate") {
+    yield "before ";
+    while (!(await there("gate")) && !task.signal.aborted) await new Promise((resolve) => setTimeout(resolve, 20));
+    yield "behind";
+    return undefined;
+  }
+  yield task.working("writing it down");
+  return "wrote " + message.text;
+}
+`;

@@ -1,0 +1,177 @@
+import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { copyFile, readFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { createServer, type Server as TlsServer, connect as tlsConnect } from "node:tls";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Authority, makeAuthority, type Pair } from "../certificates.js";
+import { type Desk, koine, newDesk, outcomeOf, type Serving, seen, serving, startKoine } from "./koine.js";
+
+const LOCAL = ["localhost", "127.0.0.1"] as const;
+const DAY_MS = 86_400_000;
+let desk: Desk;
+let authority: Authority;
+let ca: string;
+
+async function writePair(name: string, { cert, key }: Pair): Promise<void> {
+  await Promise.all([desk.write(`${name}.pem`, cert), desk.write(`${name}.key`, key)]);
+}
+
+function pathsOf(name: string): readonly [cert: string, key: string] {
+  return [desk.path(`${name}.pem`), desk.path(`${name}.key`)];
+}
+
+function underTls(name: string, ...more: readonly string[]): Promise<Serving> {
+  const [cert, key] = pathsOf(name);
+  return serving([desk.agent, "--tls-cert", cert, "--tls-key", key, ...more]);
+}
+
+beforeAll(async () => {
+  desk = await newDesk();
+  authority = await makeAuthority();
+  ca = await desk.write("ca.pem", authority.ca);
+  await writePair("server", await authority.issue({ hosts: LOCAL }));
+  await writePair("renewed", await authority.issue({ hosts: LOCAL }));
+  await writePair("elsewhere", await authority.issue({ hosts: ["agent.example"] }));
+  await writePair("ann", await authority.issue({ hosts: ["ann.example"], client: true }));
+  await writePair("bob", await authority.issue({ hosts: ["bob.example"], client: true }));
+});
+afterAll(() => desk.clear());
+
+describe("an agent under TLS", () => {
+  let server: Serving;
+  beforeAll(async () => {
+    server = await underTls("server");
+  });
+  afterAll(() => server.stop());
+
+  test("is called in every binding by whoever knows its authority", async () => {
+    expect(server.url).toMatch(/^https:/);
+    const [json, grpc] = await Promise.all([
+      koine(["send", server.url, "a", "--ca", ca]),
+      koine(["send", server.url, "b", "--ca", ca, "--protocol", "a2a@1.0/GRPC"]),
+    ]);
+    expect(json).toEqual({ code: 0, stdout: "wrote a\n", stderr: "" });
+    expect(grpc).toEqual({ code: 0, stdout: "wrote b\n", stderr: "" });
+  });
+
+  test("whoever does not is told to give --ca, and whoever writes http:// to write https://", async () => {
+    const [stranger, clear, noCertificate] = await Promise.all([
+      koine(["send", server.url, "hi"]),
+      koine(["send", server.url.replace("https", "http"), "hi"]),
+      koine(["send", server.url, "hi", "--ca", desk.path("server.key")]),
+    ]);
+    expect(stranger.code).toBe(3);
+    expect(stranger.stderr).toMatch(/authority that is not known here[\s\S]*hint: .*--ca FILE/);
+    expect(clear.code).toBe(1);
+    expect(clear.stderr).toMatch(/hint: .*https:\/\//);
+    expect(noCertificate.code).toBe(2);
+    expect(noCertificate.stderr).toContain("server.key holds no certificate");
+  });
+});
+
+describe("a certificate that does not do", () => {
+  test("for another host: the names it is for are said", async () => {
+    const server = await underTls("elsewhere");
+    const { code, stderr } = await koine(["send", server.url, "hi", "--ca", ca]);
+    await server.stop();
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/is for agent\.example, not for 127\.0\.0\.1.*\n.*by a name that stands in its certificate/);
+  });
+
+  test("expired: not served at all, and named by a caller who meets one", async () => {
+    const times = { notBefore: new Date(Date.now() - 9 * DAY_MS), notAfter: new Date(Date.now() - DAY_MS) };
+    const old = await authority.issue({ hosts: LOCAL, ...times });
+    await writePair("old", old);
+    const [cert, key] = pathsOf("old");
+    const refused = await koine(["serve", desk.agent, "--port", "0", "--tls-cert", cert, "--tls-key", key]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("the certificate expired at");
+
+    const elsewhere: TlsServer = createServer(old).listen(0, "127.0.0.1");
+    await once(elsewhere, "listening");
+    const { port } = elsewhere.address() as AddressInfo; // a TCP server has one
+    const met = await koine(["send", `https://127.0.0.1:${port}`, "hi", "--ca", ca]);
+    elsewhere.close();
+    expect(met.code).toBe(3);
+    expect(met.stderr).toMatch(/has expired.*\nhint: .*renew/);
+  });
+
+  test("https to a port in clear: write http://", async () => {
+    const server = await serving([desk.agent]);
+    const { code, stderr } = await koine(["send", server.url.replace("http", "https"), "hi"]);
+    await server.stop();
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/does not speak TLS[\s\S]*hint: Write http:\/\//);
+  });
+});
+
+test("a renewed certificate is taken into use by SIGHUP while a stream goes on; a bad one is not", async () => {
+  const [cert, key] = pathsOf("live");
+  await Promise.all([copyFile(desk.path("server.pem"), cert), copyFile(desk.path("server.key"), key)]);
+  const server = await underTls("live");
+  const sender = startKoine(["send", server.url, "gate", "--stream", "--ca", ca]);
+  sender.stdin?.end();
+  const ended = outcomeOf(sender);
+  await seen(sender.stdout, /before/);
+
+  await Promise.all([copyFile(desk.path("renewed.pem"), cert), copyFile(desk.path("renewed.key"), key)]);
+  const renewed = seen(server.child.stderr, /read anew and is in use/);
+  server.child.kill("SIGHUP");
+  await renewed;
+  expect(await serialAt(server.port)).toBe(new X509Certificate(await readFile(desk.path("renewed.pem"))).serialNumber);
+
+  await copyFile(desk.path("ann.key"), key);
+  const kept = seen(server.child.stderr, /the old one still is: .*does not belong to the certificate/);
+  server.child.kill("SIGHUP");
+  await kept;
+
+  await desk.openGate();
+  expect(await ended).toEqual({ code: 0, stdout: "before behind\n", stderr: "" });
+  await server.stop();
+});
+
+describe("callers with certificates", () => {
+  let server: Serving;
+  const as = (name: string): readonly string[] => {
+    const [cert, key] = pathsOf(name);
+    return ["--ca", ca, "--cert", cert, "--key", key];
+  };
+  beforeAll(async () => {
+    server = await underTls("server", "--client-ca", ca);
+  });
+  afterAll(() => server.stop());
+
+  test("are known by them, and own what they start", async () => {
+    const who = await koine(["send", server.url, "who", ...as("ann")]);
+    expect(who).toEqual({ code: 0, stdout: "mtls:ann.example\n", stderr: "" });
+    const started = await koine(["send", server.url, "x", "--no-wait", ...as("ann")]);
+    const id = started.stdout.trim();
+    const [hers, his] = await Promise.all([
+      koine(["task", "get", server.url, id, "-o", "json", ...as("ann")]),
+      koine(["task", "get", server.url, id, ...as("bob")]),
+    ]);
+    expect(JSON.parse(hers.stdout)).toMatchObject({ kind: "task", task: { id } });
+    expect(his.code).toBe(1);
+    expect(his.stderr).toContain("task not found");
+  });
+
+  test("without one it is 4, with the options that give one; with a wrong key 2", async () => {
+    const [none, mixed] = await Promise.all([
+      koine(["send", server.url, "hi", "--ca", ca]),
+      koine(["send", server.url, "hi", "--ca", ca, "--cert", desk.path("ann.pem"), "--key", desk.path("bob.key")]),
+    ]);
+    expect(none.code).toBe(4);
+    expect(none.stderr).toContain("hint: To show it, give --cert and --key.");
+    expect(mixed.code).toBe(2);
+    expect(mixed.stderr).toContain("does not belong to the certificate");
+  });
+});
+
+async function serialAt(port: number): Promise<string> {
+  const socket = tlsConnect({ port, host: "127.0.0.1", ca: authority.ca });
+  await once(socket, "secureConnect");
+  const { serialNumber } = socket.getPeerCertificate();
+  socket.destroy();
+  return serialNumber;
+}
