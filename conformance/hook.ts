@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Delivery, Hook } from "../src/protocols/requirement.js";
 
@@ -21,13 +21,14 @@ export function isOnLoopback(url: string): boolean {
 export async function openHook(): Promise<Hook> {
   const deliveries: Delivery[] = [];
   const waiters = new Set<Waiter>();
-  const server = createServer(async (request, response) => {
+  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = await read(request).catch(() => undefined);
     if (text === undefined || deliveries.length >= MOST_DELIVERIES) return void response.writeHead(413).end();
     deliveries.push({ method: request.method ?? "", headers: fieldsOf(request), text });
     response.writeHead(204).end();
     for (const waiter of waiters) if (waiter.isEnough(deliveries)) waiter.resolve();
-  });
+  }
+  const server = createServer((request, response) => void take(request, response));
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo; // it listens on TCP
   return {

@@ -151,20 +151,28 @@ async function judge(store: Store, { key, taskId }: Started, fleet: Fleet): Prom
   const last = entries.at(-1)?.event;
   if (ends.length !== 1 || ends[0]?.event !== last)
     problems.push(`${taskId}: ${ends.length} ends, the last entry is ${last?.kind}`);
-  const holders = entries.flatMap(({ event }) => saidBy(event));
-  const changes = holders.filter((pid, index) => pid !== holders[index - 1]);
-  if (new Set(changes).size !== changes.length)
-    problems.push(`${taskId}: a process wrote again after another had taken over: ${changes}`);
+  const said = entries.flatMap(({ event }) => saidIn(event));
+  const holders = said.filter(({ pid }, index) => pid !== said[index - 1]?.pid);
+  // Whoever takes over counts from the beginning, and may be a process that had the task before. A zombie would count on.
+  const wrong = said.find(({ number, pid }, index) => {
+    const before = said[index - 1];
+    return number !== 0 && (before?.pid !== pid || before.number !== number - 1);
+  });
+  if (wrong !== undefined) problems.push(`${taskId}: process ${wrong.pid} said ${wrong.number} where it could not`);
   const listed = await store.list(OWNER, { kind: "task.list", idempotencyKey: key });
   if (listed.totalSize !== 1) problems.push(`${key}: started ${listed.totalSize} tasks`);
   const end = last?.kind === "status" ? last.status : undefined;
-  const struckAt = fleet.struckAt.get(changes.at(-1) ?? 0);
+  const struckAt = fleet.struckAt.get(holders.at(-1)?.pid ?? 0);
   const lateMs = end?.state === "failed" && struckAt !== undefined ? end.at - struckAt : 0;
   if (lateMs > LEASE_MS + GRACE_MS) problems.push(`${taskId}: failed ${lateMs} ms after its process was struck`);
-  return { end: end?.state ?? "none", holders: changes.length, lateMs, problems };
+  return { end: end?.state ?? "none", holders: holders.length, lateMs, problems };
 }
 
-function saidBy(event: TaskEvent): readonly number[] {
+/** What the agent said: `<number>@<process>`. */
+function saidIn(event: TaskEvent): readonly { readonly number: number; readonly pid: number }[] {
   if (event.kind !== "artifact") return [];
-  return event.artifact.parts.flatMap((part) => (part.kind === "text" ? [Number(part.text.split("@")[1])] : []));
+  return event.artifact.parts.flatMap((part) => {
+    const [number, pid] = part.kind === "text" ? part.text.split("@").map(Number) : [];
+    return number === undefined || pid === undefined ? [] : [{ number, pid }];
+  });
 }

@@ -1,29 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, statSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** The command line as a user has it: processes, files, and what they print. */
 
-const BUILT = "dist/cli/main.js";
-const SOURCES = ["src", "cli", "conformance"] as const;
-
-/**
- * What was built starts in a third of the time, and is as good as the source as long as no source is newer. `tsx/esm` and not
- * `tsx`, so that an agent in TypeScript meets no more help than it has from what is installed.
- */
-function mainProgram(): readonly string[] {
-  const builtAt = existsSync(BUILT) ? statSync(BUILT).mtimeMs : 0;
-  const isNewer = (path: string): boolean => path.endsWith(".ts") && statSync(path).mtimeMs > builtAt;
-  const stale = SOURCES.some((folder) =>
-    readdirSync(folder, { recursive: true, encoding: "utf8" }).some((name) => isNewer(join(folder, name))),
-  );
-  return stale ? ["--import", "tsx/esm", "cli/main.ts"] : [BUILT];
-}
-
-const MAIN = mainProgram();
+/** `tsx/esm` and not `tsx`: an agent in TypeScript must meet no more help than it has from what is installed. */
+const MAIN = ["--import", "tsx/esm", "cli/main.ts"] as const;
 
 export interface Outcome {
   readonly code: number | null;

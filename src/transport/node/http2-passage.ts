@@ -103,8 +103,10 @@ export class Http2Passage extends Passage {
   /** Answers without the rest of the body, and asks the peer not to send it (RFC 9113 §8.1). */
   #refuse(response: Response): void {
     this.#stopReading();
+    // Not before the answer has left: a stream that is closed already and cut after that is forgotten by Node without a reset,
+    // and then Node writes empty frames for it without end.
+    this.#stream.once("finish", closeStream);
     this.respond(response);
-    this.#stream.close(constants.NGHTTP2_NO_ERROR);
     // What came of the body is thrown away: a stream that is not read to its end is never released.
     this.#stream.resume();
   }
@@ -161,6 +163,10 @@ export class Http2Passage extends Passage {
 
 function tooSlow(): Response {
   return errorResponse(408, new AgentError("deadline", "the request did not arrive in time"));
+}
+
+function closeStream(this: ServerHttp2Stream): void {
+  this.close(constants.NGHTTP2_NO_ERROR);
 }
 
 function onData(this: Carrier, piece: Buffer): void {

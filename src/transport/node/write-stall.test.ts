@@ -69,6 +69,18 @@ describe("an HTTP/2 answer to a peer that opens no window and only pings", () =>
   });
 });
 
+test("an HTTP/2 refusal that nobody reads is reset too, and the server goes on when the peer opens its window", async () => {
+  const server = await opened.serve(() => fine("x"), { writeStallMs: 100 });
+  const session = connectHttp2(server.url, { settings: { initialWindowSize: 0 } });
+  opened.add(() => session.destroy());
+  session.on("error", () => undefined);
+  const refused = session.request({ ":method": "POST", "content-encoding": "gzip" });
+  refused.write("x");
+  expect((await answerOf(refused)).rstCode).toBe(constants.NGHTTP2_INTERNAL_ERROR);
+  session.settings({ initialWindowSize: 65_535 });
+  expect((await ask(session, {})).body).toBe("x");
+});
+
 test("an HTTP/2 stream is whole and in order although its chunks are written in pieces", async () => {
   const chunks = ["ä".repeat(50_000), "b", Buffer.alloc(200_000, "c"), "d".repeat(64 * 1024 + 1), ""];
   async function* stream(): AsyncGenerator<string | Uint8Array> {
