@@ -25,7 +25,6 @@ const NOT_NOW = "The agent answers, but cannot do this now. Try again later.";
 
 /** What to do about an error whose code alone says too little; undefined where it says enough. */
 export function hintFor(error: AgentError): string | undefined {
-  if (error.code.length > 0) return undefined;
   const system = systemCode(error);
   if (error.code === "unauthenticated") {
     const ways = CREDENTIALS.filter(([name]) => error.message.includes(name)).map(([, hint]) => hint);

@@ -82,6 +82,8 @@ function applyManners(command: Command): void {
 /** A switch is off by 0, false, no, or nothing at all. */
 function readFromEnvironment(option: Option, env: NodeJS.ProcessEnv): void {
   if (option.long === undefined || option.long === null || option.long === "--version") return;
+  // What a message holds is no setting; and for `serve` the variable names a folder.
+  if (option.flags === "--data <json>") return;
   const name = `KOINE_${option.long.slice(2).replaceAll("-", "_").toUpperCase()}`;
   if (option.isBoolean() && /^(0|false|no|)$/i.test(env[name] ?? "")) return;
   option.env(name);
