@@ -70,7 +70,6 @@ function frontOf(protocol: Protocol, script: Handler, lose: (loss: Loss) => void
     cards: [CONTRACT_CARD],
     ids: fixedIds(),
     publicUrl: PUBLIC_URL,
-    extendedCard: () => CONTRACT_CARD,
   });
   const host = { ...made, begin: (_request: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, lose }) };
   return front(host, [protocol]);

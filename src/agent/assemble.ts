@@ -128,7 +128,6 @@ export function assemble(
     admit: admission,
     publicUrl: options.publicUrl,
     settings: options.settings,
-    extendedCard: (name, caller) => hosted.get(name)?.agent.extendedCard(caller, hosted.get(name)?.card),
     began: (request, call) => telemetry.began(request, call),
   });
   const house = [...(large?.routes ?? []), ...metricsRoute(options, telemetry, admission)];

@@ -1,5 +1,6 @@
 import { AgentError } from "../envelope/index.js";
-import { assertMayBind, createHostCheck, isLoopbackAddress } from "../security/index.js";
+import { assertMayBind, createHostCheck } from "../security/index.js";
+import { isLoopbackAddress } from "../transport/loopback.js";
 import { listen, type TlsOptions } from "../transport/node/index.js";
 import type { Agent } from "./agent.js";
 import { assemble, type HostOptions } from "./assemble.js";

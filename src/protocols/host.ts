@@ -20,7 +20,6 @@ export interface HostParts {
   /** Default: only HTTP/1.1 is carried. */
   readonly http2?: Maybe<boolean>;
   readonly admit?: Maybe<(request: Request) => Principal | Promise<Principal>>;
-  extendedCard?(agent: string, caller: Principal): Maybe<Card>;
   /** Default: cards are not signed. */
   readonly signatures?: Maybe<Host["signatures"]>;
   /** The address callers use, when it is not the one in their `Host` header. */
@@ -38,7 +37,6 @@ export function createHost(parts: HostParts): Host {
     limits: parts.limits ?? DEFAULT_LIMITS,
     http2: parts.http2 ?? false,
     cards: () => parts.cards,
-    extendedCard: (agent, caller) => parts.extendedCard?.(agent, caller),
     signatures: parts.signatures ?? (() => []),
     admit: parts.admit ?? (() => ANONYMOUS),
     begin(request, { caller, agent, via, parameters, deadline }) {

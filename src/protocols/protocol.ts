@@ -48,8 +48,6 @@ export interface Host {
   readonly http2: boolean;
   /** The cards of all served agents, the default agent first. Interfaces are added by the protocols. */
   cards(): readonly Card[];
-  /** The card only an authenticated caller sees, when there is one. */
-  extendedCard(agent: string, caller: Principal): Maybe<Card>;
   /**
    * Signatures to stand in a card document, over exactly that document; `view` is what readers see of it that know one
    * version only. None where the host has no key.

@@ -1,7 +1,6 @@
 import { AgentError, type Maybe, ownerOf, type Principal } from "../envelope/index.js";
 import type { Request } from "../transport/exchange.js";
 import type { Admission } from "./admission.js";
-import { redactParameter } from "./redact.js";
 import { type SecretKind, secretHolders } from "./secret-holders.js";
 
 /** Where callers put their key, and under which name. */
@@ -24,7 +23,6 @@ export function apiKeys(keys: ReadonlyMap<string, string>, place: ApiKeyPlace): 
   if (!NAME.test(name)) throw new AgentError("invalid_message", `${JSON.stringify(name.slice(0, 100))} cannot name an API key`);
   const holderOf = secretHolders(keys, KEYS);
   const read = READERS[location](name);
-  if (location === "query") redactParameter(name);
   const accepts = `an API key in the ${location} ${WHAT[location]} ${name}`;
 
   function admit(request: Request): Principal {

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { ANONYMOUS } from "../envelope/index.js";
 import { bearerTokens, openAdmission } from "./admission.js";
 import { assertMayBind, type BindWish } from "./bind-rule.js";
-import { isLoopback } from "./loopback.js";
 
 const TOKENS = bearerTokens(new Map([["a", "0123456789abcdef"]]));
 function verdict(wish: BindWish): string {
@@ -30,19 +29,5 @@ describe("assertMayBind()", () => {
     expect(verdict({ host: "0.0.0.0", admission: TOKENS })).toBe("may");
     expect(verdict({ host: "0.0.0.0", admission: () => ANONYMOUS })).toBe("may");
     expect(verdict({ host: undefined, admission: undefined, open: true })).toBe("may");
-  });
-});
-
-describe("isLoopback()", () => {
-  test("is the socket's address", () => {
-    for (const address of ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"]) expect(isLoopback(address, {})).toBe(true);
-    for (const address of ["10.0.0.1", "::ffff:10.0.0.1", "127.0.0.1.example", "128.0.0.1", "", undefined])
-      expect(isLoopback(address, {})).toBe(false);
-  });
-
-  test("and nobody forwarded the request", () => {
-    for (const name of ["forwarded", "x-forwarded-for", "x-real-ip", "via", "x-forwarded-host"])
-      expect(isLoopback("127.0.0.1", { [name]: "" })).toBe(false);
-    expect(isLoopback("127.0.0.1", { host: "localhost" })).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
 import { AgentError, type Maybe } from "../envelope/index.js";
+import { isLoopbackAddress } from "../transport/loopback.js";
 import type { Admission } from "./admission.js";
 import type { AuditSink } from "./audit.js";
-import { isLoopbackAddress } from "./loopback.js";
 
 /** What a server is about to do. */
 export interface BindWish {

@@ -52,7 +52,6 @@ export {
   type JwtOptions,
   jwtTokens,
 } from "./jwt-tokens.js";
-export { isLoopback, isLoopbackAddress, wasForwarded } from "./loopback.js";
 export {
   classOfUrl,
   createGuard,
@@ -64,7 +63,6 @@ export {
   type PinnedUrl,
   type Resolve,
 } from "./outbound-guard.js";
-export { REDACTED, redactHeaders, redactParameter, redactUrl } from "./redact.js";
 export { pinnedLookup, resolveByDns } from "./resolve-by-dns.js";
 export { MIN_TOKEN_CHARS } from "./secret-holders.js";
 export { type NewKey, newCardKey, SIGNING_ALGORITHMS, type SigningAlgorithm } from "./signing-key.js";

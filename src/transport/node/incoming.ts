@@ -4,6 +4,7 @@ import type { TLSSocket } from "node:tls";
 import { type AgentError, type Cancel, CancelSource, type Maybe } from "../../envelope/index.js";
 import type { Connection, Headers, Request } from "../exchange.js";
 import { readJson } from "../json.js";
+import { isLoopbackAddress, wasForwarded } from "../loopback.js";
 import { splitTarget } from "../request.js";
 
 /** Where a request is addressed, below the mount point. */
@@ -113,17 +114,11 @@ export function addressOf(url: string): Address {
 
 function connectionOf({ socket, headers }: RequestHead): Connection {
   const remote = socket.remoteAddress ?? "";
-  const forwarded =
-    headers["forwarded"] !== undefined ||
-    headers["x-forwarded-for"] !== undefined ||
-    headers["x-forwarded-host"] !== undefined ||
-    headers["x-forwarded-proto"] !== undefined ||
-    headers["x-real-ip"] !== undefined ||
-    headers["via"] !== undefined;
   return {
     remote,
     secure: isSecure(socket),
-    loopback: !forwarded && isLoopback(remote),
+    // Behind a reverse proxy everybody has a loopback socket.
+    loopback: isLoopbackAddress(remote) && !wasForwarded(headers),
     clientCertificate: isSecure(socket) && socket.authorized ? certificateOf(socket) : undefined,
   };
 }
@@ -139,9 +134,4 @@ function certificateOf(socket: Shown): Maybe<Uint8Array> {
 
 function isSecure(socket: Socket): socket is TLSSocket {
   return "encrypted" in socket && socket.encrypted === true;
-}
-
-/** 127.0.0.0/8 and ::1, also where IPv4 is written as IPv6. */
-export function isLoopback(address: string): boolean {
-  return address === "::1" || address.startsWith("127.") || address.startsWith("::ffff:127.");
 }

@@ -1,5 +1,3 @@
-import type { Headers } from "../transport/exchange.js";
-
 /** Headers a proxy adds. Anybody may add one, and by that only loses what loopback would have given. */
 const FORWARDING_HEADERS = [
   "forwarded",
@@ -22,12 +20,7 @@ export function isLoopbackAddress(address: string | undefined): boolean {
 }
 
 /** True if somebody says the request came through a proxy: then the socket's address is not the caller's. */
-export function wasForwarded(headers: Headers): boolean {
+export function wasForwarded(headers: { readonly [name: string]: unknown }): boolean {
   for (const name of FORWARDING_HEADERS) if (headers[name] !== undefined) return true;
   return false;
-}
-
-/** Loopback is the socket's address and no forwarding header: behind a reverse proxy everybody has a loopback socket. */
-export function isLoopback(remoteAddress: string | undefined, headers: Headers): boolean {
-  return isLoopbackAddress(remoteAddress) && !wasForwarded(headers);
 }

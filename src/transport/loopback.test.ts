@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { isLoopbackAddress } from "./loopback.js";
+import { listen } from "./node/index.js";
+
+test("isLoopbackAddress() takes what a socket calls loopback, and nothing that only looks like it", () => {
+  for (const address of ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"]) expect(isLoopbackAddress(address)).toBe(true);
+  for (const address of ["10.0.0.1", "::ffff:10.0.0.1", "127.0.0.1.example", "128.0.0.1", "", undefined])
+    expect(isLoopbackAddress(address)).toBe(false);
+});
+
+test("a request that somebody forwarded does not come from this machine, whatever its socket says", async () => {
+  const server = await listen(({ connection }) => ({ status: 200, headers: {}, body: String(connection.loopback) }), { port: 0 });
+  const asked = async (headers: Record<string, string>) => (await fetch(server.url, { headers })).text();
+  const proxies = [
+    "forwarded",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-real-ip",
+    "x-client-ip",
+    "true-client-ip",
+    "cf-connecting-ip",
+    "via",
+  ];
+  try {
+    expect(await asked({})).toBe("true");
+    expect(await Promise.all(proxies.map((name) => asked({ [name]: "1" })))).toEqual(proxies.map(() => "false"));
+  } finally {
+    await server.close();
+  }
+});
