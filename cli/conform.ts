@@ -1,15 +1,16 @@
 import type { Command } from "commander";
 import type { Report, RunOptions } from "../conformance/index.js";
-import { AgentError, connect, credentialHeaders, type Json, type Protocol, protocols } from "../src/index.js";
+import { AgentError, type Credentials, connect, credentialHeaders, type Json, type Protocol, protocols } from "../src/index.js";
 import { type CredentialOptions, credentialsOf } from "./credentials.js";
 import { CliError, EXIT, usageError } from "./exit.js";
+import { type IdentityCredentialOptions, identityCredentials } from "./identity-credentials.js";
 import { collect, parseSeconds } from "./option-values.js";
 import { createOutput, type Format } from "./output.js";
 import { addCredentialOptions, checkedAddress, outputOption } from "./peer.js";
 import { printable } from "./printable.js";
 import { startProgress } from "./progress.js";
 
-interface ConformOptions extends CredentialOptions {
+interface ConformOptions extends CredentialOptions, IdentityCredentialOptions {
   readonly output: Format;
   readonly only?: readonly string[];
   readonly protocol?: string;
@@ -41,14 +42,15 @@ export function addConform(program: Command): void {
 async function conform(url: string, options: ConformOptions): Promise<void> {
   const address = checkedAddress(url);
   const output = createOutput(options.output);
-  const chosen = await spokenAt(address, options);
+  const credentials = await shownBy(options);
+  const chosen = await spokenAt(address, options, credentials);
   // Hundreds of requirements, which no other command needs.
-  const { formatDetails, formatGrid, httpExchange, runConformance, toGrid } = await import("../conformance/index.js");
+  const { formatDetails, formatGrid, runConformance, secureExchange, toGrid } = await import("../conformance/index.js");
   const progress = startProgress({ stream: output.stderr });
   const subject = {
     url: address.replace(/\/$/, ""),
-    exchange: httpExchange,
-    headers: credentialHeaders(credentialsOf(options)),
+    exchange: secureExchange(credentials.tls ?? {}),
+    headers: credentialHeaders(credentials),
     newId: () => crypto.randomUUID(),
   };
   let report: Report;
@@ -71,16 +73,26 @@ async function conform(url: string, options: ConformOptions): Promise<void> {
     });
 }
 
+/** The checks write every request themselves, so what needs the card to be placed, or a token to be fetched, is not for them. */
+async function shownBy(options: ConformOptions): Promise<Credentials> {
+  if (options.apiKeyEnv !== undefined || options.clientId !== undefined)
+    throw usageError(
+      "the checks are made with a token, headers or a certificate",
+      "Give --token-env, --header, or --cert and --key.",
+    );
+  const { tls } = await identityCredentials(options);
+  return { ...credentialsOf(options), ...(tls === undefined ? {} : { tls }) };
+}
+
 function runOptionsOf({ only, timeout }: ConformOptions, see: (done: number, total: number, id: string) => void): RunOptions {
   return { only, timeoutMs: timeout, onProgress: ({ id }, done, total) => see(done, total, id) };
 }
 
 /** The protocols to check: those somebody speaks there, or the one that was named. Nobody there at all is another matter. */
-async function spokenAt(url: string, options: ConformOptions): Promise<readonly Protocol[]> {
+async function spokenAt(url: string, options: ConformOptions, credentials: Credentials): Promise<readonly Protocol[]> {
   const named = protocols.filter(({ id }) => id === options.protocol);
   if (options.protocol !== undefined && named.length === 0)
     throw usageError(`no protocol is called ${options.protocol}`, `There are: ${protocols.map(({ id }) => id).join(", ")}`);
-  const credentials = credentialsOf(options);
   const spoken: Protocol[] = [];
   let refusal: unknown;
   for (const protocol of options.protocol === undefined ? protocols : named) {

@@ -1,5 +1,6 @@
 import { request as openRequest } from "node:http";
 import { request as openSecureRequest } from "node:https";
+import type { SecureContextOptions } from "node:tls";
 import type { Exchange, Request, Response } from "../src/transport/exchange.js";
 import { http2Exchange } from "./http2-exchange.js";
 
@@ -7,18 +8,23 @@ import { http2Exchange } from "./http2-exchange.js";
  * The plainest way to send bytes to a URL: one connection per request, nothing added, nothing retried, nothing followed.
  * Requirements run over it, so that what they see is the server and not a client's kindness.
  */
-export const httpExchange: Exchange = (request) => (wantsTrailers(request) ? http2Exchange(request) : http1Exchange(request));
+export const httpExchange: Exchange = secureExchange({});
+
+/** The same, with authorities to believe and a certificate to show. */
+export function secureExchange(tls: SecureContextOptions): Exchange {
+  return (request) => (wantsTrailers(request) ? http2Exchange(request, tls) : http1Exchange(request, tls));
+}
 
 /** Who asks for trailers speaks gRPC, whatever the rest of the request says. */
 function wantsTrailers({ headers }: Request): boolean {
   return headers["te"] === "trailers";
 }
 
-const http1Exchange: Exchange = (request: Request): Promise<Response> =>
-  new Promise((resolve, reject) => {
+function http1Exchange(request: Request, tls: SecureContextOptions): Promise<Response> {
+  return new Promise((resolve, reject) => {
     const open = request.target.startsWith("https:") ? openSecureRequest : openRequest;
     const headers = { ...request.headers, ...(needsLength(request) ? { "content-length": request.body.length } : {}) };
-    const outgoing = open(request.target, { method: request.method, headers, agent: false }, (incoming) => {
+    const outgoing = open(request.target, { ...tls, method: request.method, headers, agent: false }, (incoming) => {
       const received: { [name: string]: string | undefined } = {};
       for (const [name, value] of Object.entries(incoming.headers))
         received[name] = Array.isArray(value) ? value.join(", ") : value;
@@ -28,6 +34,7 @@ const http1Exchange: Exchange = (request: Request): Promise<Response> =>
     request.cancel.onCancel((reason) => outgoing.destroy(reason));
     outgoing.end(request.body);
   });
+}
 
 function needsLength({ method, body }: Request): boolean {
   return body.length > 0 || method === "POST" || method === "PUT";

@@ -1,12 +1,13 @@
 import { connect, constants, type IncomingHttpHeaders } from "node:http2";
-import type { Exchange, Request, Response } from "../src/transport/exchange.js";
+import type { SecureContextOptions } from "node:tls";
+import type { Request, Response } from "../src/transport/exchange.js";
 import { splitTarget } from "../src/transport/request.js";
 
 /** One HTTP/2 connection per request, without a word that the check did not write. Its trailers are there when the body has ended. */
-export const http2Exchange: Exchange = (request: Request): Promise<Response> =>
-  new Promise((resolve, reject) => {
+export function http2Exchange(request: Request, tls: SecureContextOptions): Promise<Response> {
+  return new Promise((resolve, reject) => {
     const { origin, path, query } = splitTarget(request.target);
-    const session = connect(origin);
+    const session = connect(origin, tls);
     // What ends the connection ends the stream too, unless there is none yet.
     session.on("error", reject);
     const stream = session.request(
@@ -32,6 +33,7 @@ export const http2Exchange: Exchange = (request: Request): Promise<Response> =>
     });
     if (request.body.length > 0) stream.end(request.body);
   });
+}
 
 function fieldsOf(received: IncomingHttpHeaders): { [name: string]: string } {
   const fields: { [name: string]: string } = {};

@@ -12,7 +12,7 @@ export { contractRequirements } from "./contract.js";
 export type { ContractRequirement } from "./contract-requirement.js";
 export { faults } from "./faults.js";
 export { type Cell, formatDetails, formatGrid, formatGridMarkdown, type Grid, toGrid } from "./grid.js";
-export { httpExchange } from "./http-exchange.js";
+export { httpExchange, secureExchange } from "./http-exchange.js";
 export { a2aJs0314Gaps } from "./known-gaps/a2a-js-0.3.14.js";
 export { a2aJs130Gaps } from "./known-gaps/a2a-js-1.3.0.js";
 export { type Fault, type MisbehavingServer, startMisbehaving } from "./misbehaving-server.js";

@@ -55,6 +55,25 @@ describe("an agent under TLS", () => {
     expect(grpc).toEqual({ code: 0, stdout: "wrote b\n", stderr: "" });
   });
 
+  test("is checked over JSON and gRPC by whoever knows its authority", async () => {
+    const checked = await koine([
+      "conform",
+      server.url,
+      "--ca",
+      ca,
+      "--only",
+      "a2a:1.0:grpc:send:shape",
+      "--only",
+      "a2a:card",
+      "-o",
+      "json",
+    ]);
+    const { verdicts } = JSON.parse(checked.stdout) as { verdicts: { id: string; outcome: string }[] };
+    const met = new Set(verdicts.filter(({ outcome }) => outcome === "met").map(({ id }) => id));
+    expect([met.has("a2a:card:present"), met.has("a2a:1.0:grpc:send:shape")]).toEqual([true, true]);
+    expect(await koine(["conform", server.url, "--ca", ca, "--client-id", "x"])).toMatchObject({ code: 2 });
+  });
+
   test("whoever does not is told to give --ca, and whoever writes http:// to write https://", async () => {
     const [stranger, clear, noCertificate] = await Promise.all([
       koine(["send", server.url, "hi"]),

@@ -1,5 +1,5 @@
 import { compileSchema } from "./schema.js";
-import { SECURITY_MESSAGES } from "./schema-security.js";
+import { UNCHANGED_MESSAGES } from "./schema-unchanged.js";
 
 /**
  * Package `a2a.v1`: A2A 0.3 as it was published, with the three fields its SDKs added (`Part.metadata`, `FilePart.name`,
@@ -38,15 +38,6 @@ export const SCHEMA_0_3 = compileSchema(
       name: "string 4",
     },
     DataPart: { data: "struct 1" },
-    Task: {
-      id: "string 1",
-      contextId: "string 2",
-      status: "TaskStatus 3",
-      artifacts: "repeated Artifact 4",
-      history: "repeated Message 5",
-      metadata: "struct 6",
-    },
-    TaskStatus: { state: "TaskState 1", message: "Message 2", timestamp: "timestamp 3" },
     Artifact: {
       artifactId: "string 1",
       name: "string 3",
@@ -61,21 +52,6 @@ export const SCHEMA_0_3 = compileSchema(
       status: "TaskStatus 3",
       final: "bool 4",
       metadata: "struct 5",
-    },
-    TaskArtifactUpdateEvent: {
-      taskId: "string 1",
-      contextId: "string 2",
-      artifact: "Artifact 3",
-      append: "bool 4",
-      lastChunk: "bool 5",
-      metadata: "struct 6",
-    },
-    SendMessageResponse: { task: "oneof Task 1", message: "oneof Message 2" },
-    StreamResponse: {
-      task: "oneof Task 1",
-      message: "oneof Message 2",
-      statusUpdate: "oneof TaskStatusUpdateEvent 3",
-      artifactUpdate: "oneof TaskArtifactUpdateEvent 4",
     },
 
     SendMessageRequest: { message: "Message 1", configuration: "SendMessageConfiguration 2", metadata: "struct 3" },
@@ -110,7 +86,6 @@ export const SCHEMA_0_3 = compileSchema(
       configs: "repeated TaskPushNotificationConfig 1",
       nextPageToken: "string 2",
     },
-    Empty: {},
 
     AgentCard: {
       name: "string 1",
@@ -133,9 +108,7 @@ export const SCHEMA_0_3 = compileSchema(
       iconUrl: "string 18",
     },
     AgentInterface: { url: "string 1", transport: "string 2" },
-    AgentProvider: { url: "string 1", organization: "string 2" },
     AgentCapabilities: { streaming: "bool 1", pushNotifications: "bool 2", extensions: "repeated AgentExtension 3" },
-    AgentExtension: { uri: "string 1", description: "string 2", required: "bool 3", params: "struct 4" },
     AgentSkill: {
       id: "string 1",
       name: "string 2",
@@ -146,9 +119,8 @@ export const SCHEMA_0_3 = compileSchema(
       outputModes: "repeated string 7",
       security: "repeated Security 8",
     },
-    AgentCardSignature: { protected: "string 1", signature: "string 2", header: "struct 3" },
 
-    ...SECURITY_MESSAGES,
+    ...UNCHANGED_MESSAGES,
     Security: { schemes: "map StringList 1" },
     OAuthFlows: {
       authorizationCode: "oneof AuthorizationCodeOAuthFlow 1",

@@ -1,5 +1,5 @@
 import { compileSchema } from "./schema.js";
-import { SECURITY_MESSAGES } from "./schema-security.js";
+import { UNCHANGED_MESSAGES } from "./schema-unchanged.js";
 
 /** Package `lf.a2a.v1`: the JSON names and the numbers of A2A 1.0 (`a2a.proto`, §3 and §4). */
 export const SCHEMA_1_0 = compileSchema(
@@ -37,15 +37,6 @@ export const SCHEMA_1_0 = compileSchema(
       filename: "string 6",
       mediaType: "string 7",
     },
-    Task: {
-      id: "string 1",
-      contextId: "string 2",
-      status: "TaskStatus 3",
-      artifacts: "repeated Artifact 4",
-      history: "repeated Message 5",
-      metadata: "struct 6",
-    },
-    TaskStatus: { state: "TaskState 1", message: "Message 2", timestamp: "timestamp 3" },
     Artifact: {
       artifactId: "string 1",
       name: "string 2",
@@ -55,21 +46,6 @@ export const SCHEMA_1_0 = compileSchema(
       extensions: "repeated string 6",
     },
     TaskStatusUpdateEvent: { taskId: "string 1", contextId: "string 2", status: "TaskStatus 3", metadata: "struct 4" },
-    TaskArtifactUpdateEvent: {
-      taskId: "string 1",
-      contextId: "string 2",
-      artifact: "Artifact 3",
-      append: "bool 4",
-      lastChunk: "bool 5",
-      metadata: "struct 6",
-    },
-    SendMessageResponse: { task: "oneof Task 1", message: "oneof Message 2" },
-    StreamResponse: {
-      task: "oneof Task 1",
-      message: "oneof Message 2",
-      statusUpdate: "oneof TaskStatusUpdateEvent 3",
-      artifactUpdate: "oneof TaskArtifactUpdateEvent 4",
-    },
 
     SendMessageRequest: {
       tenant: "string 1",
@@ -125,7 +101,6 @@ export const SCHEMA_1_0 = compileSchema(
       configs: "repeated TaskPushNotificationConfig 1",
       nextPageToken: "string 2",
     },
-    Empty: {},
 
     AgentCard: {
       name: "string 1",
@@ -144,14 +119,12 @@ export const SCHEMA_1_0 = compileSchema(
       iconUrl: "optional string 14",
     },
     AgentInterface: { url: "string 1", protocolBinding: "string 2", tenant: "string 3", protocolVersion: "string 4" },
-    AgentProvider: { url: "string 1", organization: "string 2" },
     AgentCapabilities: {
       streaming: "optional bool 1",
       pushNotifications: "optional bool 2",
       extensions: "repeated AgentExtension 3",
       extendedAgentCard: "optional bool 4",
     },
-    AgentExtension: { uri: "string 1", description: "string 2", required: "bool 3", params: "struct 4" },
     AgentSkill: {
       id: "string 1",
       name: "string 2",
@@ -162,9 +135,8 @@ export const SCHEMA_1_0 = compileSchema(
       outputModes: "repeated string 7",
       securityRequirements: "repeated SecurityRequirement 8",
     },
-    AgentCardSignature: { protected: "string 1", signature: "string 2", header: "struct 3" },
 
-    ...SECURITY_MESSAGES,
+    ...UNCHANGED_MESSAGES,
     SecurityRequirement: { schemes: "map StringList 1" },
     OAuthFlows: {
       authorizationCode: "oneof AuthorizationCodeOAuthFlow 1",

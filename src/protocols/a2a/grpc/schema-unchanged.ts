@@ -1,0 +1,48 @@
+/** The messages that did not change between 0.3 and 1.0. What they hold may have: the names lead to each version's own. */
+export const UNCHANGED_MESSAGES = {
+  Task: {
+    id: "string 1",
+    contextId: "string 2",
+    status: "TaskStatus 3",
+    artifacts: "repeated Artifact 4",
+    history: "repeated Message 5",
+    metadata: "struct 6",
+  },
+  TaskStatus: { state: "TaskState 1", message: "Message 2", timestamp: "timestamp 3" },
+  TaskArtifactUpdateEvent: {
+    taskId: "string 1",
+    contextId: "string 2",
+    artifact: "Artifact 3",
+    append: "bool 4",
+    lastChunk: "bool 5",
+    metadata: "struct 6",
+  },
+  SendMessageResponse: { task: "oneof Task 1", message: "oneof Message 2" },
+  StreamResponse: {
+    task: "oneof Task 1",
+    message: "oneof Message 2",
+    statusUpdate: "oneof TaskStatusUpdateEvent 3",
+    artifactUpdate: "oneof TaskArtifactUpdateEvent 4",
+  },
+  Empty: {},
+  AgentProvider: { url: "string 1", organization: "string 2" },
+  AgentExtension: { uri: "string 1", description: "string 2", required: "bool 3", params: "struct 4" },
+  AgentCardSignature: { protected: "string 1", signature: "string 2", header: "struct 3" },
+
+  StringList: { list: "repeated string 1" },
+  SecurityScheme: {
+    apiKeySecurityScheme: "oneof APIKeySecurityScheme 1",
+    httpAuthSecurityScheme: "oneof HTTPAuthSecurityScheme 2",
+    oauth2SecurityScheme: "oneof OAuth2SecurityScheme 3",
+    openIdConnectSecurityScheme: "oneof OpenIdConnectSecurityScheme 4",
+    mtlsSecurityScheme: "oneof MutualTlsSecurityScheme 5",
+  },
+  APIKeySecurityScheme: { description: "string 1", location: "string 2", name: "string 3" },
+  HTTPAuthSecurityScheme: { description: "string 1", scheme: "string 2", bearerFormat: "string 3" },
+  OAuth2SecurityScheme: { description: "string 1", flows: "OAuthFlows 2", oauth2MetadataUrl: "string 3" },
+  OpenIdConnectSecurityScheme: { description: "string 1", openIdConnectUrl: "string 2" },
+  MutualTlsSecurityScheme: { description: "string 1" },
+  ClientCredentialsOAuthFlow: { tokenUrl: "string 1", refreshUrl: "string 2", scopes: "map string 3" },
+  ImplicitOAuthFlow: { authorizationUrl: "string 1", refreshUrl: "string 2", scopes: "map string 3" },
+  PasswordOAuthFlow: { tokenUrl: "string 1", refreshUrl: "string 2", scopes: "map string 3" },
+} as const;
