@@ -39,16 +39,22 @@ export function redisAvailable(): Promise<boolean> {
 async function findOrInstall(): Promise<boolean> {
   if (isThere()) return true;
   if (process.getuid?.() === 0) {
-    const install = promisify(execFile)("apt-get", ["install", "-y", "-qq", PROGRAM], {
-      timeout: INSTALL_MS,
-      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
-    });
-    await install.catch(() => undefined);
-    if (isThere()) return true;
+    // A machine that has never asked does not know where packages are.
+    for (const steps of [["install"], ["update", "install"]]) {
+      for (const step of steps) await aptGet(step);
+      if (isThere()) return true;
+    }
   }
   if (process.env["CI"]) throw new Error(`${PROGRAM} is not on the path and could not be installed`);
   process.stderr.write(`\n*** SKIPPED: ${PROGRAM} is not on the path. Install it to run the tests of the Redis store. ***\n\n`);
   return false;
+}
+
+/** What goes wrong shows in what is there afterwards. */
+async function aptGet(step: string): Promise<void> {
+  const words = step === "install" ? ["install", "-y", "-qq", "-o", "DPkg::Lock::Timeout=60", PROGRAM] : [step, "-qq"];
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  await promisify(execFile)("apt-get", words, { timeout: INSTALL_MS, env }).catch(() => undefined);
 }
 
 function isThere(): boolean {

@@ -1,18 +1,25 @@
 import { describe, expect, it } from "vitest";
-import { AgentError, type Event, type Handler, type Operation, startCall } from "../envelope/index.js";
+import { AgentError, type Cursor, type Event, type Handler, newEnvelope, type Operation, startCall } from "../envelope/index.js";
 import { fakeClock } from "./clock.js";
 import { type ResumeOptions, resumeStreams } from "./resume-streams.js";
 
 const cut = new AgentError("interrupted", "the stream was cut", { sent: "maybe" });
-const send = { kind: "send", delivery: "stream", task: "auto", envelope: { context: {} } } as unknown as Operation;
+const ids = { now: () => 1, newId: () => "m" };
+const send: Operation = {
+  kind: "send",
+  delivery: "stream",
+  task: "auto",
+  envelope: newEnvelope({ content: "go", src: "a", dst: "b", context: {} }, ids),
+};
 
-function event(cursor: string, state: string, kind: "status" | "task" = "status"): Event {
+type Told = "submitted" | "working" | "completed" | "input-required";
+
+function event(mark: string, state: Told, kind: "status" | "task" = "status"): Event {
+  const cursor = mark as Cursor; // the peer's own mark, opaque to the layer
   const status = { state, at: 1 };
-  const facts =
-    kind === "task"
-      ? { task: { id: "t", contextId: "c", status, artifacts: [], history: [] } }
-      : { taskId: "t", contextId: "c", status };
-  return { kind, cursor, ...facts } as unknown as Event;
+  return kind === "task"
+    ? { kind, cursor, task: { id: "t", contextId: "c", status, artifacts: [], history: [] } }
+    : { kind, cursor, taskId: "t", contextId: "c", status };
 }
 
 /** A peer that plays one script per call; an error ends the script by being thrown. */
