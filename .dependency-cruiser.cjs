@@ -8,7 +8,8 @@ const MAY_IMPORT = {
   "src/telemetry": ["src/envelope", "src/transport", "src/policies"],
   "src/artifacts": ["src/envelope", "src/transport", "src/security"],
   "src/tasks": ["src/envelope", "src/policies"],
-  "src/protocols": ["src/envelope", "src/transport"],
+  "src/models": ["src/envelope", "src/transport"],
+  "src/protocols": ["src/envelope", "src/transport", "src/models"],
   "src/gateway": ["src/envelope", "src/policies", "src/transport", "src/protocols/(protocol|front|host|index)\\.ts"],
   "src/agent": [
     "src/envelope",
@@ -19,6 +20,7 @@ const MAY_IMPORT = {
     "src/tasks",
     "src/artifacts",
     "src/gateway",
+    "src/models",
     "src/protocols/(protocol|front|host|all|index)\\.ts",
   ],
   bench: ["src/index\\.ts", "src/transport/node/index\\.ts", "src/protocols/[^/]+/"],

@@ -41,6 +41,18 @@ const task = (state: Status, artifacts: Task["artifacts"]): EventOf<"send"> => (
 const text = (value: string): Part => ({ kind: "text", text: value });
 
 describe("AnswerPrinter", () => {
+  test("a file without a name of its own goes by that of its artifact", async () => {
+    const { print, written } = printer();
+    const raw: Part = { kind: "raw", bytes: new Uint8Array(4), mediaType: "image/png" };
+    await print.answer(
+      task({ state: "completed", at: 1 }, [{ id: "a", name: "dot.png", parts: [raw, { ...raw, name: "own.png" }] }]),
+    );
+    expect(written().stderr.match(/^\w+\.png, image\/png, 4 B/gm)).toEqual([
+      "dot.png, image/png, 4 B",
+      "own.png, image/png, 4 B",
+    ]);
+  });
+
   test("an address is fetched for a caller who wants files saved, and stays an address if it cannot be", async () => {
     const { print, written } = printer({
       save: "unused",

@@ -1,4 +1,4 @@
-import { answerOf, type Event, type EventOf, type Part, type Status, type Task, textOf } from "../src/index.js";
+import { type Artifact, answerOf, type Event, type EventOf, type Part, type Status, type Task, textOf } from "../src/index.js";
 import { eventJson } from "./event-json.js";
 import { problemOf } from "./exit.js";
 import type { Output } from "./output.js";
@@ -62,7 +62,7 @@ export class AnswerPrinter {
       case "status":
         return this.#status(event.taskId, event.status);
       case "artifact":
-        return this.#chunk(event.artifact.id, event.artifact.parts, event.append);
+        return this.#chunk(event.artifact.id, namedParts(event.artifact), event.append);
       default:
         return event satisfies never;
     }
@@ -85,7 +85,8 @@ export class AnswerPrinter {
   }
 
   async #artifacts({ artifacts }: Task): Promise<void> {
-    for (const { id, parts } of artifacts) await this.#chunk(id, parts.slice(this.#shown.get(id) ?? 0), true);
+    for (const artifact of artifacts)
+      await this.#chunk(artifact.id, namedParts(artifact).slice(this.#shown.get(artifact.id) ?? 0), true);
   }
 
   async #status(taskId: string, status: Status): Promise<void> {
@@ -198,8 +199,15 @@ export class AnswerPrinter {
 
 function partsOf(event: Event): readonly Part[] {
   if (event.kind === "message") return event.message.content;
-  if (event.kind === "task") return answerOf(event.task);
-  return event.kind === "artifact" ? event.artifact.parts : [];
+  if (event.kind === "artifact") return namedParts(event.artifact);
+  if (event.kind !== "task") return [];
+  const { artifacts } = event.task;
+  return artifacts.length === 0 ? answerOf(event.task) : artifacts.flatMap(namedParts);
+}
+
+/** Where a part has no name of its own, that of its artifact is meant. */
+function namedParts({ name, parts }: Artifact): readonly Part[] {
+  return name === undefined ? parts : parts.map((part) => (part.name === undefined ? { ...part, name } : part));
 }
 
 function reason(status: Status, text: string): string {

@@ -1,13 +1,14 @@
-import type { Card, Interface } from "../src/index.js";
+import { type Card, type Interface, protocols, type SampleCall } from "../src/index.js";
 import { shellWord } from "./printable.js";
 import { type Wanted, wantedBy } from "./scheme.js";
 
-/** What `serve --try` prints. Examples for people, one per kind of interface; an interface without one has no line. */
+/** What `serve --try` prints: our own commands, and what each protocol offers to be tried by hand. */
 
 const HELLO = "good morning";
 
 interface TryOptions {
   readonly url: string;
+  readonly card: Card;
   readonly interfaces: readonly Interface[];
   readonly security: Card["security"];
 }
@@ -21,13 +22,15 @@ interface Shown {
   readonly query: string;
 }
 
-export function callsToTry({ url, interfaces, security }: TryOptions): readonly string[] {
+export function callsToTry({ url, card, interfaces, security }: TryOptions): readonly string[] {
   const shown = allOf([trustShown(url), credentialShown(firstWanted(security))]);
   const koine = (words: string): string => `npx koine ${words}${shown.koine}`;
-  const calls = interfaces.flatMap((each) => {
-    const example = EXAMPLES[`${each.protocol}@${each.version} ${each.binding}`];
-    return example === undefined ? [] : [`# ${each.protocol} ${each.version}, ${each.binding}`, example(each.url, shown)];
-  });
+  const calls = protocols.flatMap(({ id, samples }) =>
+    (samples?.(HELLO, card) ?? []).flatMap((sample) => {
+      const address = sample.wire === undefined ? hostOf(id, url, interfaces) : addressOf(id, sample.wire, interfaces);
+      return address === undefined ? [] : [`# ${sample.about}`, curl(address, shown, sample)];
+    }),
+  );
   const grpc = interfaces.find(({ binding }) => binding === "GRPC");
   return [
     ...shown.comment,
@@ -43,8 +46,7 @@ export function callsToTry({ url, interfaces, security }: TryOptions): readonly 
           koine(`send ${url} "${HELLO}" --protocol ${grpc.protocol}@${grpc.version}/GRPC`),
         ]),
     ...calls,
-    ...(PLAIN.serves(interfaces) ? ["# the plain endpoint", PLAIN.call(url, shown)] : []),
-    "# does it keep to its protocol",
+    "# does it keep to its protocols",
     koine(`conform ${url}`),
   ];
 }
@@ -101,29 +103,22 @@ function allOf(each: readonly Shown[]): Shown {
   return { comment: each.flatMap(({ comment }) => comment), koine: join("koine"), curl: join("curl"), query: join("query") };
 }
 
-type Example = (url: string, shown: Shown) => string;
-
-function curl(url: string, shown: Shown, headers: readonly string[], body: unknown): string {
-  const all = ["content-type: application/json", ...headers].map((header) => ` -H '${header}'`).join("");
-  const address = shown.query === "" ? url : `"${url}${shown.query}"`;
-  return `curl -s ${address}${shown.curl}${all} -d '${JSON.stringify(body)}'`;
+/** The host itself, where it serves this protocol at all. */
+function hostOf(protocol: string, url: string, interfaces: readonly Interface[]): string | undefined {
+  return interfaces.some((each) => each.protocol === protocol) ? url : undefined;
 }
 
-/** A2A 1.0 §3.1.1 and §5.3; A2A 0.3 §7.1. */
-const MESSAGE_1_0 = { messageId: "m-1", role: "ROLE_USER", parts: [{ text: HELLO }] };
-const MESSAGE_0_3 = { kind: "message", messageId: "m-1", role: "user", parts: [{ kind: "text", text: HELLO }] };
+function addressOf(
+  protocol: string,
+  { version, binding }: NonNullable<SampleCall["wire"]>,
+  interfaces: readonly Interface[],
+): string | undefined {
+  return interfaces.find((each) => each.protocol === protocol && each.version === version && each.binding === binding)?.url;
+}
 
-const EXAMPLES: { readonly [kind: string]: Example } = {
-  "a2a@1.0 JSONRPC": (url, shown) =>
-    curl(url, shown, ["A2A-Version: 1.0"], { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message: MESSAGE_1_0 } }),
-  "a2a@1.0 HTTP+JSON": (url, shown) => curl(`${url}/message:send`, shown, ["A2A-Version: 1.0"], { message: MESSAGE_1_0 }),
-  "a2a@0.3 JSONRPC": (url, shown) =>
-    curl(url, shown, [], { jsonrpc: "2.0", id: 1, method: "message/send", params: { message: MESSAGE_0_3 } }),
-};
-
-/** The seed's plain endpoint has no entry on the card: it is a path everybody may assume. */
-const PLAIN = {
-  serves: (interfaces: readonly Interface[]): boolean => interfaces.some(({ protocol }) => protocol === "a2a"),
-  call: (url: string, shown: Shown): string =>
-    curl(`${url}/message`, shown, [], { id: "m-1", params: { message: { text: HELLO }, context: {} } }),
-};
+function curl(url: string, shown: Shown, { path, headers, body }: SampleCall): string {
+  const lines = ["content-type: application/json", ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)];
+  const all = lines.map((header) => ` -H '${header}'`).join("");
+  const address = shown.query === "" ? `${url}${path}` : `"${url}${path}${shown.query}"`;
+  return `curl -s ${address}${shown.curl}${all} -d '${JSON.stringify(body)}'`;
+}

@@ -1,5 +1,15 @@
+import { createHash } from "node:crypto";
 import type { Command } from "commander";
-import { type Card, type CardVerdict, createCardCheck, type Json, type RemoteAgent, sentenceOf } from "../src/index.js";
+import {
+  type Card,
+  type CardVerdict,
+  createCardCheck,
+  type Interface,
+  type Json,
+  type RemoteAgent,
+  type Skill,
+  sentenceOf,
+} from "../src/index.js";
 import { addCardFiles } from "./card-files.js";
 import { addPeerOptions, type PeerOptions, type Visit, visit } from "./peer.js";
 import { oneLine, printable } from "./printable.js";
@@ -57,9 +67,14 @@ function cardJson({ peer, card, signature }: Shown): Json {
     proved: peer.proved,
     evidence: peer.evidence,
     signature: signature.result === "verified" ? { result: signature.result, by: signature.by } : { result: signature.result },
-    interfaces: card.interfaces.map(({ protocol, version, binding, url }) => ({ protocol, version, binding, url })),
+    interfaces: card.interfaces.map(wayJson),
+    ways: peer.ways.map(wayJson),
     card: originalOf(card) ?? neutralCard(card),
   };
+}
+
+function wayJson({ protocol, version, binding, url }: Interface): Json {
+  return { protocol, version, binding, url };
 }
 
 /** The document as it came. What cannot be read as JSON any more was not what the card was made from. */
@@ -77,24 +92,16 @@ function neutralCard({ original: _bytes, ...card }: Card): Json {
 }
 
 function describeCard({ peer, card, signature }: Shown): string {
-  const lines = [`${line(card.name)} ${line(card.version)}`, printable(card.description), ""];
+  const lines = [line(`${card.name} ${card.version}`).trim(), printable(card.description)].filter((text) => text !== "");
+  lines.push("");
   if (card.provider !== undefined) lines.push(`provider    ${line(card.provider.organization)} ${line(card.provider.url)}`);
   lines.push(
     `speaks      ${peer.protocol}@${peer.version} ${peer.binding}${peer.proved ? ", proved by a live answer" : ", not proved"}`,
   );
-  lines.push(
-    ...list(
-      "interfaces",
-      card.interfaces.map(({ protocol, version, binding, url }) => `${protocol}@${version} ${binding} ${url}`),
-    ),
-  );
-  lines.push(
-    ...list(
-      "skills",
-      card.skills.map(({ id, name, description }) => `${name === id ? id : `${id} (${name})`}: ${description}`),
-    ),
-  );
-  lines.push(`takes       ${line(card.inputModes.join(", "))}`, `gives       ${line(card.outputModes.join(", "))}`);
+  lines.push(...list("interfaces", waysOf(peer, card)));
+  lines.push(...list("skills", card.skills.map(skillLine)));
+  lines.push(...list("documents", documentLines(card.skills)));
+  lines.push(...list("takes", [card.inputModes.join(", ")]), ...list("gives", [card.outputModes.join(", ")]));
   lines.push(`can         ${abilities(card)}`);
   lines.push(...list("security", securityLines(card.security)));
   lines.push(...list("signature", [sentenceOf(signature)]));
@@ -102,7 +109,26 @@ function describeCard({ peer, card, signature }: Shown): string {
   return `${lines.join("\n")}\n`;
 }
 
-function list(title: string, items: readonly string[]): readonly string[] {
+/** What the card names, and what other protocols were found to be spoken at the address. */
+function waysOf(peer: RemoteAgent, { interfaces }: Card): readonly string[] {
+  const others = peer.ways.filter(({ protocol }) => interfaces.every((named) => named.protocol !== protocol));
+  return [...interfaces, ...others].map(({ protocol, version, binding, url }) => `${protocol}@${version} ${binding} ${url}`);
+}
+
+function skillLine({ id, name, description }: Skill): string {
+  return `${name === id ? id : `${id} (${name})`}${description === "" ? "" : `: ${description}`}`;
+}
+
+/** Documents go by the SHA-1 of their exact text; the whole text is in `-o json`. */
+function documentLines(skills: readonly Skill[]): readonly string[] {
+  return skills.flatMap(({ id, document }) => {
+    if (document === undefined) return [];
+    return [`${createHash("sha1").update(document).digest("base64")} ${id}, ${Buffer.byteLength(document)} bytes`];
+  });
+}
+
+function list(title: string, given: readonly string[]): readonly string[] {
+  const items = given.filter((item) => item !== "");
   return items.map((item, index) => `${(index === 0 ? title : "").padEnd(11)} ${line(item)}`);
 }
 

@@ -5,6 +5,7 @@ import { type CredentialOptions, credentialsOf } from "./credentials.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { addIdentityCredentialOptions, type IdentityCredentialOptions, identityCredentials } from "./identity-credentials.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
+import { lossTeller } from "./losses.js";
 import { collect, parseSeconds } from "./option-values.js";
 import { createOutput, FORMATS, type Format, type Output } from "./output.js";
 import { oneLine, shellWord } from "./printable.js";
@@ -62,7 +63,7 @@ export interface Visit {
 export async function visit<T>(url: string, options: PeerOptions, run: (visit: Visit) => Promise<T>): Promise<T> {
   const address = checkedAddress(url);
   const output = createOutput(options.output);
-  const connectOptions = await connectOptionsOf(options);
+  const connectOptions = { ...(await connectOptionsOf(options)), onLoss: lossTeller(output) };
   const interrupt = listenForInterrupt();
   let peer: RemoteAgent | undefined;
   try {
@@ -100,10 +101,11 @@ async function reach(address: string, options: ConnectOptions): Promise<RemoteAg
   try {
     return await connect(address, options);
   } catch (thrown) {
+    if (!(thrown instanceof AgentError) || !thrown.message.startsWith("something answers")) throw thrown;
     // A port that speaks TLS answers to clear text with an error of its own, which is no protocol.
-    if (address.startsWith("http:") && thrown instanceof AgentError && thrown.message.startsWith("something answers"))
-      throw new CliError(EXIT.failure, thrown.message, { code: thrown.code, hint: "If it is served under TLS, write https://" });
-    throw thrown;
+    const tls = address.startsWith("http:") ? " If it is served under TLS, write https://" : "";
+    const hint = options.pin === undefined ? `Is the path right?${tls}` : `Without --protocol whatever it speaks is taken.${tls}`;
+    throw new CliError(EXIT.failure, thrown.message, { code: thrown.code, hint });
   }
 }
 

@@ -3,6 +3,7 @@ import { addAudit } from "./audit.js";
 import { addCard } from "./card.js";
 import { addConform } from "./conform.js";
 import { EXIT, usageError } from "./exit.js";
+import { addProtocolCommands } from "./protocol-commands.js";
 import { addSend } from "./send.js";
 import { addServe } from "./serve.js";
 import { addTask } from "./task.js";
@@ -60,6 +61,7 @@ export function createProgram(version: string): Command {
   addTask(program);
   addConform(program);
   addAudit(program);
+  addProtocolCommands(program);
   for (const command of everyCommand(program)) applyManners(command);
   return program;
 }

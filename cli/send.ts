@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { AgentError, type EventOf, type SendOptions } from "../src/index.js";
+import { AgentError, type EventOf, protocols, type RemoteAgent, type SendOptions } from "../src/index.js";
 import { AnswerPrinter } from "./answer-printer.js";
 import { type ContentOptions, readContent } from "./message-content.js";
 import { collect, collectPairs, parseJson, parseSeconds } from "./option-values.js";
@@ -12,6 +12,7 @@ interface SendCommandOptions extends PeerOptions, ContentOptions {
   readonly stream?: boolean;
   readonly task?: string;
   readonly session?: string;
+  readonly intent?: string;
   readonly idempotencyKey?: string;
   /** Milliseconds. */
   readonly ttl?: number;
@@ -42,6 +43,7 @@ export function addSend(program: Command): void {
     .option("--stream", "print the answer as it comes; with -o json one event per line")
     .option("--task <id>", "continue this task, for example to answer its question")
     .option("--session <id>", "the conversation this belongs to")
+    .option("--intent <skill>", "what is wanted: the id of one of the agent's skills")
     .option("--idempotency-key <key>", "the same key never starts the work twice")
     .option("--file <path>", "attach a file; may be given several times", collect)
     .option("--data <json>", "attach a JSON value", parseJson)
@@ -119,7 +121,7 @@ async function printStarted(event: EventOf<"send">, { output }: Visit, printer: 
 }
 
 /** A wait that ended early leaves work behind; say how to find it again. */
-function sayHowToGoOn(url: string, place: Place, options: SendCommandOptions, { output, manner }: Visit): void {
+function sayHowToGoOn(url: string, place: Place, options: SendCommandOptions, { peer, output, manner }: Visit): void {
   if (place.closed || output.format === "json") return;
   const say = (what: string, command: string): void =>
     output.say(`${what}: ${output.colors.bold(`koine task ${command}${manner}`)}`);
@@ -129,17 +131,26 @@ function sayHowToGoOn(url: string, place: Place, options: SendCommandOptions, { 
     const after = place.cursor === undefined ? "" : ` --after ${shellWord(place.cursor)}`;
     say("The task goes on. Follow it with", `subscribe ${at} ${id}${after}`);
     say("Stop it with", `cancel ${at} ${id}`);
-  } else if (options.idempotencyKey !== undefined)
+  } else if (!listsTasks(peer)) return;
+  else if (options.idempotencyKey !== undefined)
     say("Find what it started with", `list ${at} --idempotency-key ${shellWord(options.idempotencyKey)}`);
   else if (options.session !== undefined) say("Find what it started with", `list ${at} --session ${shellWord(options.session)}`);
 }
 
+/** What a protocol cannot carry is declared, so nobody is sent to try it. */
+function listsTasks({ protocol, version }: RemoteAgent): boolean {
+  const spoken = protocols.find(({ id }) => id === protocol);
+  const lost = spoken?.losses.some((loss) => loss.version === version && loss.path === "operation.task.list") ?? false;
+  return spoken?.traits.tasks !== false && !lost;
+}
+
 function sendOptionsOf(options: SendCommandOptions, signal: AbortSignal): SendOptions {
-  const { task, session, idempotencyKey: key, ttl, meta } = options;
+  const { task, session, intent, idempotencyKey: key, ttl, meta } = options;
   return {
     signal,
     ...(task === undefined ? {} : { task }),
     ...(session === undefined ? {} : { session }),
+    ...(intent === undefined ? {} : { intent }),
     ...(key === undefined ? {} : { key }),
     ...(ttl === undefined ? {} : { ttlMs: ttl }),
     ...(meta === undefined ? {} : { metadata: Object.fromEntries(meta) }),

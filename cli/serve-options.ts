@@ -1,12 +1,14 @@
 import { type Command, Option } from "commander";
+import { protocols } from "../src/index.js";
 import { addIdentityOptions, type IdentityOptions } from "./identity.js";
+import { addModelOptions, type ModelOptions } from "./model-options.js";
 import { collect, collectPairs, parsePort } from "./option-values.js";
 import type { Format } from "./output.js";
 import { outputOption } from "./peer.js";
 import type { StoreOptions } from "./serve-store.js";
 import type { TlsFiles } from "./serve-tls.js";
 
-export interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions {
+export interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, ModelOptions {
   readonly output: Format;
   readonly port: number;
   readonly host: string;
@@ -37,14 +39,15 @@ Examples:
 
 The module's default export is made by agent({ … }); or it exports a function handle(message, task).
 The tokens file has one name=token per line; a token has 16 characters or more.
+`;
 
-Settings of a protocol (--set protocol.key=value):
-  a2a.errorProfile=1.0.1     which of the two published A2A error tables is written. 1.0.1 is current and the default;
-  a2a.errorProfile=1.0.0     is the older one, which also writes the problem type URI beside the error.
-  a2a.pushTokenHeader=x      the header by which webhooks get their token: x is X-A2A-Notification-Token, the default;
-  a2a.pushTokenHeader=plain  is A2A-Notification-Token, both is both.
-  a2a.cardForm=both          who names no version gets one card that readers of 1.0 and 0.3 understand; 1.0 and 0.3 give that form.
-  a2a.legacyGrpcAddress=url  gRPC addresses on 0.3 cards as http://host:port; authority writes host:port, the default.`;
+/** What `--set` understands, as each protocol says it. */
+function settingsHelp(): string {
+  const lines = protocols.flatMap(({ id, settings = [] }) =>
+    settings.map(({ name, example, about }) => `  ${id}.${name}=${example}\n      ${about}`),
+  );
+  return ["\nSettings of a protocol (--set protocol.key=value):", ...lines].join("\n");
+}
 
 /** Everything `koine serve` can be told. */
 export function addServeOptions(command: Command): Command {
@@ -87,7 +90,7 @@ export function addServeOptions(command: Command): Command {
         .choices(["loopback", "admitted"])
         .preset("loopback"),
     )
-    .optionsGroup("")
-    .addHelpText("after", EXAMPLES);
+    .optionsGroup("");
+  addModelOptions(command).optionsGroup("").addHelpText("after", EXAMPLES).addHelpText("after", settingsHelp);
   return command;
 }

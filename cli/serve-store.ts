@@ -13,11 +13,11 @@ export interface StoreOptions {
 
 const TASKS_FILE = "tasks.db";
 
-/** Where tasks are kept. Undefined: in memory. */
-export async function openTaskStore(options: StoreOptions): Promise<Store | undefined> {
+/** Where tasks, and `what` beside them, are kept. Undefined: in memory. */
+export async function openTaskStore(options: StoreOptions, what = "tasks"): Promise<Store | undefined> {
   const { data, store, durable } = options;
   if (data !== undefined && store !== undefined)
-    throw usageError("--data and --store both say where tasks are kept", "Give one of them.");
+    throw usageError(`--data and --store both say where ${what} can be kept`, "Give one of them.");
   if (durable !== undefined && data === undefined)
     throw usageError("--durable is about the files of --data", "Give --data DIR too.");
   try {
@@ -28,7 +28,7 @@ export async function openTaskStore(options: StoreOptions): Promise<Store | unde
     return await openSqliteStore({ file, now: Date.now, synchronous: durable === "power" ? "full" : "normal" });
   } catch (thrown) {
     if (thrown instanceof CliError) throw thrown;
-    throw new CliError(EXIT.failure, `tasks cannot be kept in ${data ?? "Redis"}: ${problemOf(thrown).message}`);
+    throw new CliError(EXIT.failure, `${what} cannot be kept in ${data ?? "Redis"}: ${problemOf(thrown).message}`);
   }
 }
 

@@ -8,7 +8,9 @@ import {
   createMemoryArtifacts,
   createMetrics,
   createTelemetry,
+  type Json,
   openDiskArtifacts,
+  type Protocol,
   protocols,
   type ServeOptions,
   type Server,
@@ -20,10 +22,11 @@ import { CliError, EXIT, problemOf, usageError } from "./exit.js";
 import { systemCode } from "./hint.js";
 import { openAudit, readIdentity } from "./identity.js";
 import { loadAgents } from "./load-agent.js";
+import { openModel } from "./model-options.js";
 import { settingsOf } from "./option-values.js";
 import { createOutput, type Output } from "./output.js";
 import { addServeOptions, type ServeCommandOptions } from "./serve-options.js";
-import { interfacesOf, type Ready, readyJson, sayReady } from "./serve-ready.js";
+import { type Ready, readyJson, sayReady } from "./serve-ready.js";
 import { openTaskStore } from "./serve-store.js";
 import { keepTlsFresh, readTls } from "./serve-tls.js";
 import { type Door, readDoor } from "./tokens.js";
@@ -50,23 +53,23 @@ async function serveModules(paths: readonly string[], options: ServeCommandOptio
   const stopped = untilStopped(output);
   const folder = options.artifacts ?? (options.data === undefined ? undefined : join(options.data, "artifacts"));
   const artifacts = { store: await artifactStore(folder) };
+  const model = openModel(options);
   const store = await openTaskStore(options);
-  const kept = { ...(store && { store }), ...(tls && { tls }), ...(audit && { audit }) };
+  const kept = { ...(store && { store }), ...(tls && { tls }), ...(audit && { audit }), ...(model && { model }) };
   const server = await start(
     agents,
     { ...serveOptionsOf(options, door, agents), settings, artifacts, cardKeys, ...kept },
     options,
   );
   const stopRenewing = tls === undefined ? undefined : keepTlsFresh(options, server, { say, audit });
-  const interfaces = agents.map(({ name }) => interfacesOf(agents, name, server.url, settings));
   const said = door.warning === undefined ? warnings : [door.warning, ...warnings];
-  const ready: Ready = { server, agents, interfaces, door, store, artifacts: folder, warnings: said, options };
+  const ready: Ready = { server, agents, door, store, artifacts: folder, warnings: said, options };
   if (output.format === "json") await output.line(readyJson(ready));
   else sayReady(ready, output);
   await stopped;
   stopRenewing?.();
   await Promise.all([server.close(), ...agents.map((agent) => agent.closePeers())]);
-  await Promise.all([store?.close?.(), audit?.close()]);
+  await Promise.all([store?.close?.(), audit?.close(), model?.close()]);
 }
 
 /** Certificate, card keys, and what is to be said about their files. */
@@ -81,15 +84,31 @@ async function readKeys(
 }
 
 function checkedSettings({ set = new Map() }: ServeCommandOptions): NonNullable<ServeOptions["settings"]> {
-  const settings = settingsOf(set);
-  for (const id of Object.keys(settings)) {
-    if (!protocols.some((protocol) => protocol.id === id))
-      throw usageError(
-        `--set ${id}.…: no protocol is called ${id}`,
-        `There are: ${protocols.map((protocol) => protocol.id).join(", ")}`,
-      );
-  }
-  return settings;
+  return Object.fromEntries(
+    Object.entries(settingsOf(set)).map(([id, given]) => {
+      const protocol = protocols.find((each) => each.id === id);
+      if (protocol === undefined)
+        throw usageError(
+          `--set ${id}.…: no protocol is called ${id}`,
+          `There are: ${protocols.map((each) => each.id).join(", ")}`,
+        );
+      return [id, Object.fromEntries(Object.entries(given).map(([name, value]) => [name, settingValue(protocol, name, value)]))];
+    }),
+  );
+}
+
+/** Numbers come as text; whether a setting is one, its protocol says. */
+function settingValue({ id, settings = [] }: Protocol, name: string, value: Json | undefined): Json | undefined {
+  const info = settings.find((each) => each.name === name);
+  if (info === undefined)
+    throw usageError(
+      `--set ${id}.${name}: there is no such setting`,
+      settings.length === 0 ? `${id} has none.` : `There are: ${settings.map((each) => each.name).join(", ")}`,
+    );
+  if (info.kind !== "number") return value;
+  const number = Number(value);
+  if (value === "" || !Number.isFinite(number)) throw usageError(`--set ${id}.${name}: ${String(value)} is not a number`);
+  return number;
 }
 
 async function artifactStore(folder: string | undefined): Promise<ArtifactStore> {

@@ -20,6 +20,7 @@ import { checkAnswers } from "../src/policies/index.js";
 import { front } from "../src/protocols/front.js";
 import { createHost } from "../src/protocols/host.js";
 import type { Ids, Peer, Protocol } from "../src/protocols/protocol.js";
+import { createMemoryStore } from "../src/tasks/index.js";
 import type { Exchange } from "../src/transport/exchange.js";
 import { memoryLink } from "../src/transport/memory.js";
 
@@ -41,10 +42,14 @@ export interface Plugged {
 export const PUBLIC_URL = "http://contract.example";
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
+/** UUIDs, because some wires take nothing else for an id. */
+export const TASK_ID = "7a3c0b52-5d61-4f0e-9b7a-0d6f2c1e8a01";
+export const SESSION_ID = "7a3c0b52-5d61-4f0e-9b7a-0d6f2c1e8a02";
+
 /** Counting ids and a clock that stands still: the same run twice gives the same bytes. */
 export function fixedIds(): Ids {
   let count = 0;
-  return { now: () => NOW, newId: () => `id-${++count}` };
+  return { now: () => NOW, newId: () => `00000000-0000-4000-8000-${String(++count).padStart(12, "0")}` };
 }
 
 export const CONTRACT_CARD: Card = {
@@ -70,6 +75,7 @@ function frontOf(protocol: Protocol, script: Handler, lose: (loss: Loss) => void
     cards: [CONTRACT_CARD],
     ids: fixedIds(),
     publicUrl: PUBLIC_URL,
+    records: createMemoryStore({ now: () => NOW }).records,
   });
   const host = { ...made, begin: (_request: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, lose }) };
   return front(host, [protocol]);
@@ -133,25 +139,25 @@ export function message(content: readonly Part[], role: "user" | "agent", contex
 export const text = (value: string): Part => ({ kind: "text", text: value });
 
 export function task(state: "submitted" | "working" | "completed"): Task {
-  return { id: "t-1", contextId: "c-1", status: { state, at: NOW }, artifacts: [], history: [] };
+  return { id: TASK_ID, contextId: SESSION_ID, status: { state, at: NOW }, artifacts: [], history: [] };
 }
 
 /** One answer of every kind, as a script would give it. */
 export const ANSWERS_BY_KIND: { readonly [kind in EventKind]: Event } = {
-  message: { kind: "message", message: message([text("pong")], "agent", { sessionId: "c-1" }) },
+  message: { kind: "message", message: message([text("pong")], "agent", { sessionId: SESSION_ID }) },
   task: { kind: "task", task: task("completed") },
-  status: { kind: "status", taskId: "t-1", contextId: "c-1", status: { state: "completed", at: NOW } },
+  status: { kind: "status", taskId: TASK_ID, contextId: SESSION_ID, status: { state: "completed", at: NOW } },
   artifact: {
     kind: "artifact",
-    taskId: "t-1",
-    contextId: "c-1",
+    taskId: TASK_ID,
+    contextId: SESSION_ID,
     artifact: { id: "a-1", parts: [text("x")] },
     append: false,
     last: true,
   },
   tasks: { kind: "tasks", tasks: [task("completed")], nextPageToken: "next", pageSize: 1, totalSize: 2 },
-  push: { kind: "push", config: { taskId: "t-1", id: "p-1", url: "https://hooks.example/1" } },
-  pushes: { kind: "pushes", configs: [{ taskId: "t-1", id: "p-1", url: "https://hooks.example/1" }], nextPageToken: "" },
+  push: { kind: "push", config: { taskId: TASK_ID, id: "p-1", url: "https://hooks.example/1" } },
+  pushes: { kind: "pushes", configs: [{ taskId: TASK_ID, id: "p-1", url: "https://hooks.example/1" }], nextPageToken: "" },
   card: { kind: "card", card: CONTRACT_CARD },
   done: { kind: "done" },
 };
@@ -162,15 +168,15 @@ export const answering: Handler = async (operation) => ANSWERS_BY_KIND[ANSWERS[o
 /** One operation of every kind. */
 export const OPERATIONS_BY_KIND: { readonly [kind in Operation["kind"]]: Operation } = {
   send: { kind: "send", envelope: message([text("ping")], "user"), delivery: "answer", task: "auto" },
-  "task.get": { kind: "task.get", taskId: "t-1" },
+  "task.get": { kind: "task.get", taskId: TASK_ID },
   "task.list": { kind: "task.list", pageSize: 1 },
-  "task.cancel": { kind: "task.cancel", taskId: "t-1" },
-  "task.subscribe": { kind: "task.subscribe", taskId: "t-1", follow: true },
-  "push.set": { kind: "push.set", config: { taskId: "t-1", id: "p-1", url: "https://hooks.example/1" } },
-  "push.get": { kind: "push.get", taskId: "t-1", id: "p-1" },
-  "push.list": { kind: "push.list", taskId: "t-1" },
-  "push.delete": { kind: "push.delete", taskId: "t-1", id: "p-1" },
-  "session.close": { kind: "session.close", sessionId: "c-1" },
+  "task.cancel": { kind: "task.cancel", taskId: TASK_ID },
+  "task.subscribe": { kind: "task.subscribe", taskId: TASK_ID, follow: true },
+  "push.set": { kind: "push.set", config: { taskId: TASK_ID, id: "p-1", url: "https://hooks.example/1" } },
+  "push.get": { kind: "push.get", taskId: TASK_ID, id: "p-1" },
+  "push.list": { kind: "push.list", taskId: TASK_ID },
+  "push.delete": { kind: "push.delete", taskId: TASK_ID, id: "p-1" },
+  "session.close": { kind: "session.close", sessionId: SESSION_ID },
   card: { kind: "card", extended: false },
   ping: { kind: "ping" },
 };

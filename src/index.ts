@@ -3,6 +3,7 @@ export {
   type AddressBook,
   type Agent,
   type AgentOptions,
+  type AgentSkill,
   type ArtifactOptions,
   agent,
   type ClientCredentials,
@@ -57,6 +58,7 @@ export {
   type JsonObject,
   type Layer,
   type Loss,
+  type LossSink,
   newEnvelope,
   type Operation,
   type Part,
@@ -64,7 +66,10 @@ export {
   type PushConfig,
   type PushDelivery,
   parseUte,
+  type Records,
   readUte,
+  recordsBelow,
+  type Skill,
   type State,
   type Status,
   startCall,
@@ -76,8 +81,22 @@ export {
   writeUte,
 } from "./envelope/index.js";
 export { type RelayOptions, relay } from "./gateway/index.js";
+export {
+  type FunctionCall,
+  type FunctionCallingModel,
+  type FunctionRequest,
+  type LanguageModel,
+  type ModelAnswer,
+  type ModelFunction,
+  type ModelMessage,
+  type ModelRequest,
+  type OpenAiModel,
+  type OpenAiModelOptions,
+  openAiModel,
+} from "./models/index.js";
 export { checkAnswers, deadline, stack } from "./policies/index.js";
 export {
+  type CommandTools,
   createHost,
   type Finding,
   type Front,
@@ -88,9 +107,13 @@ export {
   type Link,
   type Peer,
   type Protocol,
+  type ProtocolCommand,
   protocols,
   type Route,
+  type SampleCall,
+  type SendCodec,
   type Served,
+  type SettingInfo,
   type Traits,
 } from "./protocols/index.js";
 export {

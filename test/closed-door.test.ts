@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newEnvelope, type Operation, type OperationKind, startCall } from "../src/envelope/index.js";
 import {
@@ -24,7 +25,41 @@ import { makeRequest } from "../src/transport/request.js";
 
 const TOKEN = "token-of-ann-0123456789";
 const SECRET_WORDS = "what only callers we know may read";
-const PUBLIC_DOCUMENTS = /^(\/health|(\/a2a\/other)?\/\.well-known\/agent(-card)?\.json)$/;
+const SOME_ID = "6a0d6f0e-9a55-4d0c-8f0a-5f0e2b1c7d11";
+const DOCUMENT = "---\nname: Hello\ndescription: says hello\nmultiround: false\n---\nSay hello.";
+const DOCUMENT_HASH = createHash("sha1").update(DOCUMENT).digest("base64");
+/** What everybody may read, where some of it is, and why. Any other address refuses whom it does not know. */
+const PUBLIC: readonly { readonly path: RegExp; readonly at: readonly string[]; readonly because: string }[] = [
+  { path: /^\/health$/, at: ["/health"], because: "whoever watches the process has no credentials" },
+  {
+    path: /^(\/a2a\/other)?\/\.well-known\/agent(-card)?\.json$/,
+    at: ["/.well-known/agent-card.json", "/.well-known/agent.json", "/a2a/other/.well-known/agent-card.json"],
+    because: "a card says how to get in",
+  },
+  { path: /^\/ping$/, at: ["/ping"], because: "it says nothing but that somebody is there" },
+  { path: /^\/agents(\/(one|other))?$/, at: ["/agents", "/agents/one", "/agents/other"], because: "a manifest is a card" },
+  { path: /^\/\.well-known\/agent\.yml$/, at: ["/.well-known/agent.yml"], because: "the same, for readers of YAML" },
+  {
+    path: /^\/acp\/(capabilities|status)$/,
+    at: ["/acp/capabilities", "/acp/status"],
+    because: "a card and a health check in the seed's form; a run is told only with its id",
+  },
+  {
+    path: /^(\/agora(\/other)?)?\/(\.well-known\/agora|\.wellknown|wellknown)$/,
+    at: ["", "/agora", "/agora/other"].flatMap((base) => [
+      `${base}/.well-known/agora`,
+      `${base}/.wellknown`,
+      `${base}/wellknown`,
+    ]),
+    because: "which protocol documents are followed is a card",
+  },
+  {
+    path: /^(\/agora(\/other)?)?\/protocols\/.+$/,
+    at: [`/protocols/${encodeURIComponent(DOCUMENT_HASH)}`, `/agora/protocols/${encodeURIComponent(DOCUMENT_HASH)}`],
+    because: "the text behind a published hash",
+  },
+];
+const isPublic = (path: string): boolean => PUBLIC.some((each) => each.path.test(path));
 const ids = { now: Date.now, newId: () => crypto.randomUUID() };
 const SOMEBODY: Headers = { authorization: `Bearer ${TOKEN}` };
 const STRANGERS: readonly Headers[] = [
@@ -65,6 +100,16 @@ beforeAll(async () => {
       name,
       description: "answers",
       handle: async () => SECRET_WORDS,
+      skills: [
+        {
+          id: "hello",
+          name: "Hello",
+          description: "says hello",
+          tags: ["hello"],
+          document: DOCUMENT,
+          handle: () => SECRET_WORDS,
+        },
+      ],
       extendedCard: () => ({ description: SECRET_WORDS }),
     }),
   );
@@ -95,7 +140,7 @@ afterAll(async () => {
 async function peersOf(protocol: Protocol): Promise<readonly Peer[]> {
   const knowing: Link = { ...link, exchange: (request) => link.exchange(as(SOMEBODY, request)), close: async () => undefined };
   const findings = await Promise.all(
-    [server.url, `${server.url}/a2a/other`].map((url) => protocol.discover(knowing, url, startCall())),
+    ["", "/a2a/other", "/agents/other", "/agora/other"].map((path) => protocol.discover(knowing, server.url + path, startCall())),
   );
   return findings.flatMap((finding) => finding?.peers ?? []);
 }
@@ -134,15 +179,17 @@ async function answerTo(request: Request): Promise<Answer> {
   const text = Buffer.from(await wholeBody(body, 1_000_000)).toString();
   if (reached.length > before) return { kind: "reached", text };
   const refused = status === 401 || status === 403 || ["16", "7"].includes(headers["grpc-status"] ?? "");
-  return { kind: refused ? "refused" : "answered", text: `${status} ${headers["grpc-status"] ?? ""} ${text}` };
+  const said = text.replace(/"timestamp":[\d.]+/, '"timestamp":0');
+  return { kind: refused ? "refused" : "answered", text: `${status} ${headers["grpc-status"] ?? ""} ${said}` };
 }
 
 const label = ({ method, path, headers, body }: Request): string =>
   `${method} ${path} ${headers["content-type"] ?? ""} ${/"method":"[^"]*"/.exec(Buffer.from(body).toString())?.[0] ?? ""}`;
 
-/** Holds for every question there is. Returns whether somebody known got through with it. */
+/** Holds for every question there is. Returns whether somebody known got further with it than strangers did. */
 async function expectClosed(request: Request, strangers = STRANGERS): Promise<boolean> {
   const known = await answerTo(as(SOMEBODY, request));
+  let further = known.kind === "reached";
   for (const stranger of strangers) {
     const { kind, text } = await answerTo(as(stranger, request));
     expect(text, label(request)).not.toContain(SECRET_WORDS);
@@ -150,11 +197,15 @@ async function expectClosed(request: Request, strangers = STRANGERS): Promise<bo
     else if (kind === "answered") {
       // What needs no credentials is the same for everybody, and says something about public documents only.
       expect(text, label(request)).toBe(known.text);
-      if (/^2\d\d/.test(text) && !text.startsWith("200 12 ")) expect(request.path).toMatch(PUBLIC_DOCUMENTS);
+      if (/^2\d\d/.test(text) && !text.startsWith("200 12 "))
+        expect([request.path, isPublic(request.path)]).toEqual([request.path, true]);
       else expect(text, label(request)).toMatch(/^(4\d\d|200 12) /);
-    } else expect(kind, label(request)).toBe("refused");
+    } else {
+      expect(kind, label(request)).toBe("refused");
+      further ||= known.kind === "answered";
+    }
   }
-  return known.kind === "reached";
+  return further;
 }
 
 describe("without credentials", () => {
@@ -177,8 +228,21 @@ describe("without credentials", () => {
       }
     }
     // The questions were good ones here too: every route but those of the public documents leads somewhere.
-    const silent = routes.filter((route) => !leading.has(route) && !PUBLIC_DOCUMENTS.test(route.path));
+    const silent = routes.filter((route) => !leading.has(route) && !isPublic(route.path.replace(/\*$/, "one")));
     expect(silent.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+  });
+
+  test("what is said to be public is there, and a run is not told where health is", async () => {
+    for (const { path, at } of PUBLIC) {
+      for (const address of at) {
+        const { kind, text } = await answerTo(makeRequest({ method: "GET", url: `${server.url}${address}` }));
+        expect([address, kind, text.slice(0, 3), path.test(address)]).toEqual([address, "answered", "200", true]);
+      }
+    }
+    for (const name of ["run_id", "job_id"]) {
+      const asked = makeRequest({ method: "GET", url: `${server.url}/acp/status?${name}=${SOME_ID}` });
+      expect(await expectClosed(asked)).toBe(true);
+    }
   });
 
   test("nothing of the house does either", async () => {
@@ -188,12 +252,16 @@ describe("without credentials", () => {
 });
 
 const MESSAGE = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hello" }] };
+const JSON_TYPE = { "content-type": "application/json" };
+/** A send in every grammar of ours. */
 const BODIES = [
-  // A send in every grammar of ours at once.
   {
-    headers: { "content-type": "application/json" },
+    headers: JSON_TYPE,
     body: JSON.stringify({ jsonrpc: "2.0", id: "q", method: "SendMessage", params: { message: MESSAGE }, message: MESSAGE }),
   },
+  { headers: JSON_TYPE, body: JSON.stringify({ agent_name: "one", input: [{ role: "user", parts: [{ content: "hello" }] }] }) },
+  { headers: JSON_TYPE, body: JSON.stringify({ protocolHash: null, body: "hello" }) },
+  { headers: JSON_TYPE, body: JSON.stringify({ payload: { text: "hello" } }) },
   { headers: { "content-type": "application/grpc+proto" }, body: new Uint8Array(5) },
   {},
 ];
@@ -209,7 +277,9 @@ function requestsAt(route: Route): readonly Request[] {
   const { method, path } = route;
   const prefix = path.slice(0, -1);
   const ours = written.filter((each) => matches(route, each));
-  const tails = ["", "x", "x/y", "x/y/z"].map((tail) => `${prefix}${tail}`);
+  const tails = ["", "x", "x/y", "x/y/z", SOME_ID, `${SOME_ID}/events`, `${SOME_ID}/cancel`, `${SOME_ID}.0`].map(
+    (tail) => `${prefix}${tail}`,
+  );
   const paths = path.endsWith("/*") ? new Set([...tails, ...ours.map((each) => each.path)]) : [path];
   const methods = method === "*" ? METHODS : [method];
   const made = [...paths].flatMap((at) =>

@@ -1,4 +1,5 @@
-import { createServer as createTlsServer } from "node:https";
+import { request as askPlainly, type IncomingHttpHeaders } from "node:http";
+import { request as askSecurely, createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { SignJWT } from "jose";
@@ -23,7 +24,14 @@ import { makeAuthority } from "./certificates.js";
 
 /** Every way to get in, over every binding, by our own client from the card alone; and who got in sees only its own tasks. */
 
-const BINDINGS = ["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@0.3/JSONRPC", "a2a@0.3/HTTP+JSON"] as const;
+const BINDINGS = [
+  "a2a@1.0/JSONRPC",
+  "a2a@1.0/HTTP+JSON",
+  "a2a@0.3/JSONRPC",
+  "a2a@0.3/HTTP+JSON",
+  "acp@0.2/REST",
+  "agora@0.2/HTTP",
+] as const;
 const secrets = new Map([
   ["ann", "secret-of-ann-0123456789"],
   ["bob", "secret-of-bob-0123456789"],
@@ -49,6 +57,8 @@ beforeAll(async () => {
 interface Scheme {
   readonly admission: Admission;
   readonly secure?: boolean;
+  /** What whoever has nothing to show is told to bring; RFC 9110 knows no word for keys and certificates. */
+  readonly challenge?: unknown;
   credentials(name: string): Promise<Credentials>;
 }
 const inPlace = (location: "header" | "query" | "cookie"): Scheme => ({
@@ -59,15 +69,21 @@ const withCertificate = async (name: string): Promise<Credentials> => {
   const signer = name === "mallory" ? stranger : authority;
   return { tls: { ca: authority.ca, ...(await signer.issue({ hosts: [`${name}.example`], client: true })) } };
 };
+const BEARER: unknown = expect.stringMatching(/^Bearer/);
 const SCHEMES: { readonly [name: string]: Scheme } = {
-  "a bearer token": { admission: bearerTokens(secrets), credentials: async (name) => ({ bearer: secretOf(name) }) },
+  "a bearer token": {
+    admission: bearerTokens(secrets),
+    challenge: BEARER,
+    credentials: async (name) => ({ bearer: secretOf(name) }),
+  },
   "an API key in a header": inPlace("header"),
   "an API key in the query": inPlace("query"),
   "an API key in a cookie": inPlace("cookie"),
-  "a JWT": { admission: jwt, credentials: async (name) => ({ bearer: await tokenOf(name) }) },
+  "a JWT": { admission: jwt, challenge: BEARER, credentials: async (name) => ({ bearer: await tokenOf(name) }) },
   "a client certificate": { admission: clientCertificates(), secure: true, credentials: withCertificate },
   "the second of several": {
     admission: anyOf(clientCertificates(), apiKeys(secrets, { location: "header", name: "X-Key" }), jwt),
+    challenge: BEARER,
     credentials: async (name) => ({ apiKey: secretOf(name) }),
   },
 };
@@ -122,9 +138,10 @@ for (const [words, scheme] of Object.entries(SCHEMES)) {
         const [ann, bob, mallory] = await Promise.all(
           ["ann", "bob", "mallory"].map(async (name) => connected(url, pin, await scheme.credentials(name))),
         );
-        const answer = await ann?.send("hello");
+        // Not waited for: on every wire there is then something to come back by.
+        const answer = await ann?.start("hello");
         const id = answer?.kind === "task" ? answer.task.id : "";
-        expect(await ann?.getTask(id)).toMatchObject({ id, status: { state: "completed" } });
+        await expect.poll(async () => (await ann?.getTask(id))?.status.state).toBe("completed");
         await expect(bob?.getTask(id)).rejects.toMatchObject({ code: "task_not_found" });
         await expect(bob?.cancelTask(id)).rejects.toMatchObject({ code: "task_not_found" });
         await expect(mallory?.getTask(id)).rejects.toMatchObject({
@@ -134,45 +151,94 @@ for (const [words, scheme] of Object.entries(SCHEMES)) {
       });
     }
 
-    test("refuses a caller with nothing to show, in JSON-RPC and REST alike, and gives the card to everybody", async () => {
+    test("refuses a caller with nothing to show, on every wire in its own form, and gives the descriptions to everybody", async () => {
       const url = await serving(scheme);
-      const tls = { ca: authority.ca };
-      const { request } = await import(scheme.secure === true ? "node:https" : "node:http");
-      const statusOf = (method: string, path: string): Promise<number> =>
-        new Promise((resolve, reject) => {
-          const headers = { "content-type": "application/json", "a2a-version": "1.0" };
-          const sent = request(
-            `${url}${path}`,
-            { method, headers, ...tls },
-            (response: { statusCode: number; resume(): void }) => {
-              response.resume();
-              resolve(response.statusCode);
-            },
-          );
-          sent.on("error", reject);
-          sent.end(method === "POST" ? '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}' : undefined);
-        });
-      expect(await statusOf("POST", "/a2a")).toBe(401);
-      expect(await statusOf("GET", "/a2a/tasks/x")).toBe(401);
-      expect(await statusOf("GET", "/.well-known/agent-card.json")).toBe(200);
+      for (const [sent, shape] of REFUSALS) {
+        const { status, headers, body } = await answerTo(url, sent);
+        expect([sent.path, status, JSON.parse(body)]).toEqual([sent.path, 401, shape]);
+        expect([sent.path, headers["www-authenticate"]]).toEqual([sent.path, scheme.challenge]);
+      }
+      for (const path of ["/.well-known/agent-card.json", "/agents", "/ping", "/acp/status", "/.well-known/agora", "/.wellknown"])
+        expect([path, (await answerTo(url, { method: "GET", path })).status]).toEqual([path, 200]);
     });
+  });
+}
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+const RUN = "6a0d6f0e-9a55-4d0c-8f0a-5f0e2b1c7d11";
+const IN_ACP = { code: "server_error", message: expect.any(String), data: expect.objectContaining({ code: "unauthenticated" }) };
+const IN_PLAIN_ACP = { error: expect.objectContaining({ code: expect.stringMatching(/^E_/), reason: "unauthenticated" }) };
+const IN_AGORA = { status: "error", message: expect.any(String), body: expect.any(String) };
+
+/** What a stranger may ask, and how each protocol says no. */
+const REFUSALS: readonly (readonly [Asked, unknown])[] = [
+  [
+    { method: "POST", path: "/a2a", body: { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "x" } } },
+    expect.objectContaining({ jsonrpc: "2.0", error: expect.any(Object) }),
+  ],
+  [{ method: "GET", path: "/a2a/tasks/x" }, { error: expect.objectContaining({ code: 401, status: "UNAUTHENTICATED" }) }],
+  [{ method: "POST", path: "/runs", body: { agent_name: "worker", input: [] } }, IN_ACP],
+  [{ method: "GET", path: `/runs/${RUN}` }, IN_ACP],
+  [{ method: "POST", path: `/runs/${RUN}`, body: {} }, IN_ACP],
+  [{ method: "POST", path: `/runs/${RUN}/cancel` }, IN_ACP],
+  [{ method: "GET", path: `/runs/${RUN}/events` }, IN_ACP],
+  [{ method: "GET", path: `/sessions/${RUN}` }, IN_ACP],
+  [{ method: "GET", path: `/session/${RUN}` }, IN_ACP],
+  [{ method: "GET", path: `/resources/${RUN}.0` }, IN_ACP],
+  [{ method: "POST", path: "/acp/message", body: { payload: { text: "hello" } } }, IN_PLAIN_ACP],
+  [{ method: "GET", path: `/acp/status?run_id=${RUN}` }, IN_PLAIN_ACP],
+  [{ method: "POST", path: "/", body: { protocolHash: null, body: "hello" } }, IN_AGORA],
+  [{ method: "POST", path: "/agora", body: { protocolHash: null, body: "hello" } }, IN_AGORA],
+  [{ method: "POST", path: `/conversations/${RUN}`, body: { body: "hello" } }, IN_AGORA],
+  [{ method: "DELETE", path: `/conversations/${RUN}` }, IN_AGORA],
+];
+
+/** Without a certificate, a key or a token. */
+function answerTo(
+  url: string,
+  { method, path, body }: Asked,
+): Promise<{ status: number; headers: IncomingHttpHeaders; body: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/json", "a2a-version": "1.0" };
+    const request = url.startsWith("https:") ? askSecurely : askPlainly;
+    const sent = request(`${url}${path}`, { method, headers, ca: authority.ca }, (response) => {
+      const pieces: Buffer[] = [];
+      response.on("data", (piece: Buffer) => pieces.push(piece));
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces).toString() }),
+      );
+    });
+    sent.on("error", reject).end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
 
 describe("a tenant", () => {
   const admission = jwtTokens({ issuer: ISSUER, audience: "koine", jwks: { sharedSecret: SHARED }, tenantClaim: "org" });
 
-  test("is part of the owner, cannot be changed by the caller, and a try is in the audit log", async () => {
+  test.each(BINDINGS)("is part of the owner over %s", async (pin) => {
+    const url = await serving({ admission, credentials: async () => ({}) });
+    const [acme, other] = await Promise.all(
+      ["acme", "other"].map(async (org) => connected(url, pin, { bearer: await tokenOf("ann", { org }) })),
+    );
+    const begun = await acme?.start("hello");
+    const id = begun?.kind === "task" ? begun.task.id : "";
+    expect((await acme?.getTask(id))?.id).toBe(id);
+    await expect(other?.getTask(id)).rejects.toMatchObject({ code: "task_not_found" });
+  });
+
+  test("cannot be changed by the caller, and a try is in the audit log", async () => {
     const entries: AuditEntry[] = [];
     const audit = { record: (entry: AuditEntry) => void entries.push(entry), close: () => Promise.resolve() };
     const url = await serving({ admission, credentials: async () => ({}) }, { audit });
-    const [acme, other] = await Promise.all(
-      ["acme", "other"].map(async (org) => connected(url, BINDINGS[0], { bearer: await tokenOf("ann", { org }) })),
-    );
-    const answer = await acme?.send("hello");
-    const id = answer?.kind === "task" ? answer.task.id : "";
+    const acme = await connected(url, BINDINGS[0], { bearer: await tokenOf("ann", { org: "acme" }) });
+    const answer = await acme.send("hello");
+    const id = answer.kind === "task" ? answer.task.id : "";
     expect(id).not.toBe("");
-    await expect(other?.getTask(id)).rejects.toMatchObject({ code: "task_not_found" });
 
     const authorization = `Bearer ${await tokenOf("ann", { org: "acme" })}`;
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -196,11 +262,11 @@ describe("a tenant", () => {
   });
 });
 
-test("an issuer that is down is said to be so, over both bindings", async () => {
+test("an issuer that is down is said to be so, over every binding", async () => {
   const jwks = { url: "http://127.0.0.1:9/keys" };
   const url = await serving({ admission: jwtTokens({ issuer: ISSUER, audience: "koine", jwks }), credentials: async () => ({}) });
-  for (const pin of BINDINGS.slice(0, 2)) {
+  for (const pin of BINDINGS) {
     const peer = await connected(url, pin, { bearer: await tokenOf("ann") });
-    await expect(peer.getTask("x")).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("issuer") });
+    await expect(peer.getTask(RUN)).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("issuer") });
   }
 });

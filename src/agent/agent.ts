@@ -3,13 +3,18 @@ import type { AgentFunction } from "../tasks/index.js";
 import { type AddressBook, createAddressBook, type PeerAddress } from "./address-book.js";
 import type { EdgeOptions } from "./edge.js";
 
+/** A skill of an agent; one with a function of its own is answered by it whenever a message names the skill as its intent. */
+export interface AgentSkill extends Skill {
+  readonly handle?: AgentFunction;
+}
+
 export interface AgentOptions {
   /** Unique among the agents of one host; part of addresses, so letters, digits, dots, dashes and underscores. */
   readonly name: string;
   readonly description: string;
   readonly handle: AgentFunction;
   readonly version?: string;
-  readonly skills?: readonly Skill[];
+  readonly skills?: readonly AgentSkill[];
   /** Media types it takes. When given, a message with another one is refused; when not, everything is taken. */
   readonly inputModes?: readonly string[];
   readonly outputModes?: readonly string[];
@@ -51,10 +56,11 @@ export function agent(options: AgentOptions): Agent {
   }
   const card = cardOf(options);
   const { extendedCard } = options;
+  const handle = byIntent(options);
   return {
     name: options.name,
     card,
-    handle: options.handle,
+    handle,
     restartable: options.restartable ?? false,
     acceptsEverything: options.inputModes === undefined,
     hasExtendedCard: extendedCard !== undefined,
@@ -65,8 +71,24 @@ export function agent(options: AgentOptions): Agent {
       const { push, extended } = served.capabilities;
       return { ...served, ...more, capabilities: { ...served.capabilities, ...more.capabilities, push, extended } };
     },
-    ...createAddressBook(options),
+    ...createAddressBook({ ...options, handle }),
   };
+}
+
+/** The skill's own function where the message's intent is a skill that has one, else the agent's. */
+function byIntent({ handle, skills = [] }: AgentOptions): AgentFunction {
+  const own = new Map<string, AgentFunction>();
+  for (const { id, handle: skilled } of skills) {
+    if (skilled === undefined) continue;
+    if (own.has(id)) throw new TypeError(`two skills with functions of their own are called ${JSON.stringify(id)}`);
+    own.set(id, skilled);
+  }
+  return own.size === 0 ? handle : (message, task) => (own.get(message.intent) ?? handle)(message, task);
+}
+
+/** What others see of a skill. */
+function shown({ handle: _handle, ...skill }: AgentSkill): Skill {
+  return skill;
 }
 
 function cardOf(options: AgentOptions): Card {
@@ -78,7 +100,9 @@ function cardOf(options: AgentOptions): Card {
     provider: options.provider,
     documentationUrl: options.documentationUrl,
     iconUrl: options.iconUrl,
-    skills: options.skills ?? [{ id: options.name, name: options.name, description: options.description, tags: ["general"] }],
+    skills: options.skills?.map(shown) ?? [
+      { id: options.name, name: options.name, description: options.description, tags: ["general"] },
+    ],
     inputModes: options.inputModes ?? DEFAULT_MODES,
     outputModes: options.outputModes ?? DEFAULT_MODES,
     capabilities: {

@@ -2,11 +2,13 @@ import {
   AgentError,
   type Capabilities,
   type Card,
+  type Interface,
   type JsonObject,
   type Layer,
   type Maybe,
   type Security,
 } from "../envelope/index.js";
+import type { LanguageModel } from "../models/index.js";
 import { limitOpenStreams, stack } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import { front, type HouseRoute } from "../protocols/front.js";
@@ -24,6 +26,7 @@ import {
   openAdmission,
 } from "../security/index.js";
 import {
+  type AgentFunction,
   createMemoryStore,
   createRuntime,
   DEFAULT_TASK_LIMITS,
@@ -39,8 +42,16 @@ import { errorResponse } from "../transport/response.js";
 import type { Agent } from "./agent.js";
 import { hostHandler, type ServedAgent } from "./host-handler.js";
 import { systemIds } from "./ids.js";
-import { type ArtifactOptions, createLargeParts, followLinks, speakingByReference } from "./large-parts.js";
+import {
+  type ArtifactOptions,
+  createLargeParts,
+  followLinks,
+  followUrls,
+  type LargeParts,
+  speakingByReference,
+} from "./large-parts.js";
 import { openPush, type PushOptions } from "./push-sender.js";
+import { type OnError, tellingFaults } from "./tell-faults.js";
 
 /** What is the same whether we listen ourselves or are mounted in another app. */
 export interface HostOptions {
@@ -69,6 +80,10 @@ export interface HostOptions {
   readonly layers?: readonly Layer[];
   /** Each protocol's own settings, by its id. */
   readonly settings?: { readonly [protocol: string]: JsonObject };
+  /** For what only a language model can do, such as agreeing on a new protocol document. Default: none, and that is said. */
+  readonly model?: LanguageModel;
+  /** Hears what went wrong inside, in an agent or around it; callers are told no more than that something did. */
+  readonly onError?: OnError;
   /** Where large parts are kept; without it everything travels inside the message, up to the body limit. */
   readonly artifacts?: ArtifactOptions;
   /** Hosts, `name` or `name:port`, to which links in messages may lead whatever their address. */
@@ -84,6 +99,8 @@ export interface Assembled {
   checkHost: Maybe<HostCheck>;
   /** The address callers use, for links: set once the port is known. */
   url: string;
+  /** Where one agent answers, the best first; known once the address is. */
+  interfaces(agent: string): readonly Interface[];
   close(drainMs: number): Promise<void>;
 }
 
@@ -106,10 +123,7 @@ export function assemble(
   const store = options.store ?? createMemoryStore({ limits: taskLimits, now: ids.now });
   const large = options.artifacts && createLargeParts(options.artifacts, admission, ids.now, () => assembled.url);
   const served = new Map(
-    agents.map(({ name, handle, restartable }) => [
-      name,
-      { handle: large ? speakingByReference(handle, large) : handle, restartable },
-    ]),
+    agents.map((each) => [each.name, { handle: handleOf(each, options, large), restartable: each.restartable }]),
   );
   const push = openPush(options.push, { atOnce: taskLimits.pushesAtOnce, notify: () => door.notify });
   const fetchPart = followLinks(reach, options.followTo);
@@ -128,6 +142,10 @@ export function assemble(
     admit: admission,
     publicUrl: options.publicUrl,
     settings: options.settings,
+    onFault: options.onError,
+    model: options.model,
+    records: store.records,
+    follow: followUrls(reach, options.followTo),
     began: (request, call) => telemetry.began(request, call),
   });
   const house = [...(large?.routes ?? []), ...metricsRoute(options, telemetry, admission)];
@@ -145,12 +163,19 @@ export function assemble(
       trail?.refused(request, refused);
       return errorResponse(403, refused);
     },
+    interfaces: (agent) => door.interfaces(agent, assembled.url),
     async close(drainMs) {
       await runtime.close(drainMs);
       await push.close();
     },
   };
   return assembled;
+}
+
+/** The agent's function with what the host adds to it. */
+function handleOf({ handle }: Agent, { onError }: HostOptions, large: Maybe<LargeParts>): AgentFunction {
+  const told = onError === undefined ? handle : tellingFaults(handle, onError);
+  return large === undefined ? told : speakingByReference(told, large);
 }
 
 function watched<T>(plain: T, watch: Maybe<(plain: T) => T>): T {

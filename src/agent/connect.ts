@@ -3,6 +3,7 @@ import {
   type Card,
   type Envelope,
   type Handler,
+  type Interface,
   isPromise,
   type Maybe,
   type Part,
@@ -10,7 +11,7 @@ import {
 } from "../envelope/index.js";
 import { type CardVerdict, classOfUrl, resolveByDns } from "../security/index.js";
 import { followLinks } from "./large-parts.js";
-import type { Shares } from "./pick-interface.js";
+import type { Candidate, Shares } from "./pick-interface.js";
 import { type ConnectOptions, type Reached, reach, type Target, targetOf } from "./reach.js";
 import { type Speaker, speaker } from "./remote-agent.js";
 
@@ -21,6 +22,8 @@ export interface RemoteAgent extends Speaker {
   readonly version: string;
   readonly binding: string;
   readonly card: Card;
+  /** Every way that was found to reach it, by whatever protocol; the next message without a hint takes the first. */
+  readonly ways: readonly Interface[];
   /** How we know, one sentence each. */
   readonly evidence: readonly string[];
   /** A live answer was seen in this protocol's own grammar. */
@@ -56,9 +59,10 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 function remoteAgent(target: Target, found: Reached): RemoteAgent {
   let reached = found;
   let cannotReceive: Maybe<AgentError>;
-  const { address, link, ids, as } = target;
+  const { address, link, ids, as, options } = target;
   const handler: Handler = (operation, call) => reached.connection.handle(operation, call);
-  const spoken = speaker({ handler, src: as, dst: () => reached.connection.current.peer.card.name, ids });
+  const dst = (): string => reached.connection.current.peer.card.name;
+  const spoken = speaker({ handler, src: as, dst, ids, onLoss: options.onLoss });
   return {
     ...spoken,
     async extendedCard() {
@@ -76,6 +80,9 @@ function remoteAgent(target: Target, found: Reached): RemoteAgent {
     },
     get card() {
       return reached.connection.current.peer.card;
+    },
+    get ways() {
+      return reached.connection.candidates.map(wayOf);
     },
     get evidence() {
       return reached.evidence;
@@ -106,6 +113,10 @@ function remoteAgent(target: Target, found: Reached): RemoteAgent {
     },
     close: () => link.close(),
   };
+}
+
+function wayOf({ protocol, peer: { version, binding, url, tenant } }: Candidate): Interface {
+  return { protocol: protocol.id, version, binding, url, tenant };
 }
 
 async function answersPing(handler: Handler): Promise<boolean> {

@@ -10,6 +10,7 @@ import {
 } from "../envelope/index.js";
 import type { Ids } from "../protocols/protocol.js";
 import type { Link } from "../transport/exchange.js";
+import { aboveFloor } from "./above-floor.js";
 import { type Candidate, pickInterface, type Shares } from "./pick-interface.js";
 
 export interface ConnectionOptions {
@@ -81,7 +82,8 @@ export class Connection {
     let handler = this.#handlers.get(candidate);
     if (handler === undefined) {
       const { linkFor, ids, wrap } = this.#options;
-      handler = wrap(candidate.protocol.connect(linkFor(candidate), candidate.peer, ids), candidate);
+      const { protocol, peer } = candidate;
+      handler = wrap(aboveFloor(protocol.connect(linkFor(candidate), peer, ids), protocol, peer), candidate);
       this.#handlers.set(candidate, handler);
     }
     return handler;

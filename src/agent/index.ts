@@ -1,6 +1,6 @@
 /** ① The doorway: make an agent, serve it, call others. */
 export type { AddressBook, PeerAddress } from "./address-book.js";
-export { type Agent, type AgentOptions, agent } from "./agent.js";
+export { type Agent, type AgentOptions, type AgentSkill, agent } from "./agent.js";
 export type { HostOptions } from "./assemble.js";
 export { connect, type RemoteAgent } from "./connect.js";
 export { type ClientCredentials, type Credentials, credentialHeaders } from "./credentials.js";

@@ -6,8 +6,9 @@ import {
   fetchPart,
   moveLargeParts,
 } from "../artifacts/index.js";
-import { type Content, cancelFrom, INLINE_CONTENT_BYTES, type Part, partBytes, partsOf } from "../envelope/index.js";
+import { AgentError, type Content, cancelFrom, INLINE_CONTENT_BYTES, type Part, partBytes, partsOf } from "../envelope/index.js";
 import type { HouseRoute } from "../protocols/front.js";
+import type { Host } from "../protocols/protocol.js";
 import { type AddressClass, type Admission, createGuard, pinnedLookup, resolveByDns } from "../security/index.js";
 import { type AgentFunction, type AgentStream, Ending, type FetchPart, isStream, Progress, type Result } from "../tasks/index.js";
 import { poolLink } from "../transport/node/index.js";
@@ -93,4 +94,19 @@ export function followLinks(from: AddressClass, allow?: readonly string[]): Fetc
   const guard = createGuard({ from, allow, resolve: resolveByDns });
   return (part, signal) =>
     fetchPart(part, { guard, linkTo: (target) => poolLink({ lookup: pinnedLookup(target) }), cancel: cancelFrom(signal) });
+}
+
+/** What a URL points to, by the same way out: at most so many bytes, and no longer than it may take. */
+export function followUrls(from: AddressClass, allow?: readonly string[]): Host["follow"] {
+  const guard = createGuard({ from, allow, resolve: resolveByDns });
+  return async (url, { bytes, timeoutMs }) => {
+    const cancel = cancelFrom(AbortSignal.timeout(timeoutMs));
+    const limits = { artifactBytes: bytes, pieceBytes: bytes };
+    const part = await fetchPart(
+      { kind: "url", url },
+      { guard, linkTo: (target) => poolLink({ lookup: pinnedLookup(target) }), limits, cancel },
+    );
+    if (part.kind !== "raw") throw new AgentError("internal", "a fetched URL came back as something else than bytes");
+    return part.bytes;
+  };
 }

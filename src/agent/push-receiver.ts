@@ -1,8 +1,8 @@
 import { AgentError, type Event, type Maybe } from "../envelope/index.js";
+import { RecentMap } from "../envelope/recent-map.js";
 import { protocols as registered } from "../protocols/all.js";
 import type { Ids, Protocol, ReadNotice } from "../protocols/protocol.js";
 import { blindDigest } from "../security/blind-digest.js";
-import { RecentMap } from "../security/recent-map.js";
 import type { Exchange, Request, Response } from "../transport/exchange.js";
 import { fetchHandler } from "../transport/fetch-door.js";
 import { requestListener } from "../transport/node/index.js";

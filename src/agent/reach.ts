@@ -1,4 +1,4 @@
-import type { Handler, Layer, Maybe } from "../envelope/index.js";
+import type { Handler, Layer, LossSink, Maybe } from "../envelope/index.js";
 import { type Clock, checkAnswers, deadline, resumeStreams, stack, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import type { CardGate, Ids, Protocol } from "../protocols/protocol.js";
@@ -24,6 +24,8 @@ export interface ConnectOptions {
   readonly credentials?: Credentials;
   /** Whose signatures on the peer's card count, and whether one is required. Default: nobody's, and none. */
   readonly trust?: CardTrust;
+  /** Hears of everything the chosen way could not carry, in either direction. */
+  readonly onLoss?: LossSink;
   /** How long to wait for one answer, streams included. Default: no limit but the transport's own. */
   readonly timeoutMs?: number;
   /** False: a stream that is cut stays cut. Default: it is taken up where the peer can give the rest. */
@@ -104,7 +106,15 @@ export async function reach(target: Target, anew: boolean): Promise<Reached> {
   const verdict =
     known?.fresh === true && !anew
       ? known.verdict
-      : await find(address, { protocols, link, clock, discoverMs, known: known?.verdict, check: gateOf(target) });
+      : await find(address, {
+          protocols,
+          link,
+          clock,
+          discoverMs,
+          known: known?.verdict,
+          check: gateOf(target),
+          pin: options.pin,
+        });
   verdicts.put(key, verdict);
   // Verdicts are shared by the whole process, whom to trust is not: so the card is looked at anew for every target.
   const { candidates, checked } = await trustedWays(candidatesOf(verdict, options.pin), target.checkCard);
@@ -170,7 +180,7 @@ function edgeOf({ options }: Target, { protocol }: Candidate): Edge {
   return { srcAgent: options.as ?? "other", dstId: options.id ?? "other", protocol: protocol.id };
 }
 
-/** Other credentials may see another card, and another list of protocols looks for other things. */
-function verdictKey(url: string, { credentials = {}, protocols = registered }: ConnectOptions): string {
-  return JSON.stringify([url, credentials, protocols.map(({ id, versions }) => `${id}@${versions.join("+")}`)]);
+/** Other credentials may see another card; another list of protocols, or a pin, looks for other things. */
+function verdictKey(url: string, { credentials = {}, protocols = registered, pin }: ConnectOptions): string {
+  return JSON.stringify([url, credentials, pin, protocols.map(({ id, versions }) => `${id}@${versions.join("+")}`)]);
 }

@@ -11,6 +11,7 @@ import {
   type EventOf,
   type Handler,
   isPromise,
+  type LossSink,
   type Maybe,
   type Metadata,
   newEnvelope,
@@ -89,10 +90,11 @@ export interface SpeakerStart {
   readonly src: string;
   dst(): string;
   readonly ids: Ids;
+  readonly onLoss?: Maybe<LossSink>;
 }
 
 /** The convenience around a handler. Everything here is composition: the handler does the work. */
-export function speaker({ handler, src, dst, ids }: SpeakerStart): Speaker {
+export function speaker({ handler, src, dst, ids, onLoss }: SpeakerStart): Speaker {
   const envelopeFor = (content: Content, options: SendOptions, stream: boolean): Envelope =>
     newEnvelope(
       {
@@ -117,6 +119,13 @@ export function speaker({ handler, src, dst, ids }: SpeakerStart): Speaker {
       },
       ids,
     );
+
+  const callFor = ({ signal, traceparent }: { readonly signal?: AbortSignal; readonly traceparent?: string }): Call =>
+    startCall({
+      cancel: signal === undefined ? undefined : cancelFrom(signal),
+      parameters: traceparent === undefined ? undefined : { traceparent },
+      lose: onLoss,
+    });
 
   function sending(content: Content, options: SendOptions, delivery: OperationOf<"send">["delivery"]): Reply {
     const envelope = envelopeFor(content, options, delivery === "stream");
@@ -158,16 +167,9 @@ export function speaker({ handler, src, dst, ids }: SpeakerStart): Speaker {
       await one<"push.delete">(handler({ kind: "push.delete", taskId, id }, callFor(options)));
     },
     async extendedCard() {
-      return (await one<"card">(handler({ kind: "card", extended: true }, startCall()))).card;
+      return (await one<"card">(handler({ kind: "card", extended: true }, callFor({})))).card;
     },
   };
-}
-
-function callFor({ signal, traceparent }: { readonly signal?: AbortSignal; readonly traceparent?: string }): Call {
-  return startCall({
-    cancel: signal === undefined ? undefined : cancelFrom(signal),
-    parameters: traceparent === undefined ? undefined : { traceparent },
-  });
 }
 
 /** One answer of the right kind: `checkAnswers` around every client half has refused all others. */
@@ -190,7 +192,8 @@ export function textOfAnswer(event: EventOf<"send">): string {
   if (event.kind !== "task") return "";
   const { status } = event.task;
   if (status.state === "failed" || status.state === "rejected" || status.state === "canceled") {
-    const why = textOf(status.message?.content ?? []);
+    const said = textOf(status.message?.content ?? []);
+    const why = said === "" && status.state === "failed" ? (status.error?.message ?? "") : said;
     const code =
       status.state === "failed" ? (status.error?.code ?? "internal") : status.state === "canceled" ? "cancelled" : "forbidden";
     throw new AgentError(code, `the task was ${status.state}${why === "" ? "" : `: ${why}`}`, {

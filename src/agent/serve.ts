@@ -1,4 +1,4 @@
-import { AgentError } from "../envelope/index.js";
+import { AgentError, type Interface } from "../envelope/index.js";
 import { assertMayBind, createHostCheck } from "../security/index.js";
 import { isLoopbackAddress } from "../transport/loopback.js";
 import { listen, type TlsOptions } from "../transport/node/index.js";
@@ -18,13 +18,13 @@ export interface ServeOptions extends HostOptions {
   readonly names?: readonly string[];
   /** Origins whose web pages may call it. Default: none. */
   readonly allowedOrigins?: readonly string[];
-  /** Hears what went wrong inside; callers are told no more than that something did. */
-  readonly onError?: (thrown: unknown) => void;
 }
 
 export interface Server {
   readonly url: string;
   readonly port: number;
+  /** Where one agent answers, the best first. */
+  interfaces(agent: string): readonly Interface[];
   /** Takes another certificate into use: for new connections, without dropping any. Throws for a pair that is no good. */
   reload(tls: TlsOptions): void;
   /** Accepts nothing new, lets calls under way end, then stops what is left. */
@@ -53,6 +53,7 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
   return {
     url: options.publicUrl ?? listening.url,
     port: listening.port,
+    interfaces: (agent) => assembled.interfaces(agent),
     reload: (renewed) => listening.reload(renewed),
     async close() {
       await Promise.all([listening.close(), assembled.close(limits.drainMs)]);

@@ -8,6 +8,11 @@ export interface Skill {
   readonly examples?: Maybe<readonly string[]>;
   readonly inputModes?: Maybe<readonly string[]>;
   readonly outputModes?: Maybe<readonly string[]>;
+  /**
+   * The exact text of the protocol document by which this skill is asked for. Wires that know such documents name the
+   * skill by the hash of this text, byte for byte.
+   */
+  readonly document?: Maybe<string>;
   /** What this skill demands beside what the card demands: alternatives, by the names of the card's schemes. */
   readonly security?: Maybe<Security["anyOf"]>;
 }

@@ -43,6 +43,11 @@ export const ERRORS = {
 export type ErrorFace = "E_TIMEOUT" | "E_HTTP" | "E_CONN" | "E_PROTOCOL" | "E_ENCODE" | "E_DECODE" | "E_UNSUPPORTED";
 export type ErrorCode = keyof typeof ERRORS;
 
+/** Whether a word from elsewhere is one of ours. */
+export function isErrorCode(word: unknown): word is ErrorCode {
+  return typeof word === "string" && Object.hasOwn(ERRORS, word);
+}
+
 export interface ErrorFacts {
   /** Could the other side have acted on it? Decided where the bytes were written. */
   readonly sent?: "no" | "maybe";

@@ -7,7 +7,7 @@ export type { Capabilities, Card, Extension, Interface, Security, Skill } from "
 export { type Content, partsOf } from "./content.js";
 export type { Cursor } from "./cursor.js";
 export { type Context, type Envelope, NO_CONTEXT, NO_META, type Proof } from "./envelope.js";
-export { AgentError, ERRORS, type ErrorCode, type ErrorFace, type ErrorFacts } from "./error.js";
+export { AgentError, ERRORS, type ErrorCode, type ErrorFace, type ErrorFacts, isErrorCode } from "./error.js";
 export { ANSWERS, type Event, type EventKind, type EventOf, isClosing } from "./event.js";
 export { type TaskEvent, TaskFold } from "./fold.js";
 export {
@@ -29,6 +29,8 @@ export { type EnvelopeStart, newEnvelope } from "./new-envelope.js";
 export { isSafe, type Operation, type OperationKind, type OperationOf } from "./operation.js";
 export { dataPart, type Part, textOf, textPart } from "./part.js";
 export { partBytes } from "./part-bytes.js";
+export { RecentMap } from "./recent-map.js";
+export { type KeptRecord, type Records, recordsBelow } from "./records.js";
 export {
   type Artifact,
   type Failure,

@@ -54,6 +54,27 @@ function claiming(id: string, routes: readonly Route[], members?: JsonObject): P
 const get = (path: string, headers: { readonly [name: string]: string } = {}): Request =>
   makeRequest({ method: "GET", url: `http://localhost${path}`, headers: { host: "localhost", ...headers } });
 
+const saying = (id: string): Response => ({ status: 200, headers: {}, body: id });
+
+/** Requests that a route may be meant for: of every kind that any protocol looks at before it takes one. */
+function requestsFor({ method, path, when }: Route): readonly Request[] {
+  const kinds = [
+    { headers: { "content-type": "application/json" }, body: '{"jsonrpc":"2.0","id":1,"method":"x"}' },
+    { headers: { "content-type": "application/json" }, body: "{}" },
+    { headers: { "content-type": "application/grpc" }, body: "" },
+  ];
+  return kinds
+    .map(({ headers, body }) =>
+      makeRequest({
+        method: method === "*" ? "POST" : method,
+        url: `http://localhost${path.replace("*", "name")}`,
+        headers: { host: "localhost", ...headers },
+        body,
+      }),
+    )
+    .filter((request) => when === undefined || when(request));
+}
+
 describe("front()", () => {
   test("asks the higher rank first, and the next when the first declines", async () => {
     const picky = claiming("picky", [{ method: "GET", path: "/x", rank: 5, when: ({ query }) => query === "mine" }]);
@@ -120,6 +141,39 @@ describe("front()", () => {
     );
     expect(tied).toEqual([]);
     expect(routes.length).toBeGreaterThan(4);
+  });
+
+  test("every set of the registered protocols is served together", async () => {
+    for (let set = 1; set < 2 ** protocols.length; set++) {
+      const some = protocols.filter((_, index) => (set & (2 ** index)) > 0);
+      const health = await front(host, some).exchange(get("/health"));
+      expect(JSON.parse(String(health.body))).toMatchObject({ status: "ok", protocols: some.map(({ id }) => ({ id })) });
+    }
+  });
+
+  test("every registered route leads to its own protocol, and to no other but who outranks it", async () => {
+    const { exchange } = front(
+      host,
+      protocols.map((protocol) => ({
+        ...protocol,
+        serve: (real) => ({ ...protocol.serve(real), exchange: () => saying(protocol.id) }),
+      })),
+    );
+    for (const { id, routes } of protocols) {
+      for (const route of routes) {
+        const answers = new Set<unknown>();
+        for (const request of requestsFor(route)) answers.add((await exchange(request)).body);
+        const outranking = protocols.filter((other) =>
+          other.routes.some(({ path, rank = 0 }) => rank > (route.rank ?? 0) && pathsMeet(path, route.path)),
+        );
+        const allowed = [id, ...outranking.map((other) => other.id)];
+        expect([route.path, answers.has(id), [...answers].filter((each) => !allowed.includes(String(each)))]).toEqual([
+          route.path,
+          true,
+          [],
+        ]);
+      }
+    }
   });
 });
 

@@ -1,4 +1,4 @@
-import { AgentError, type Interface, type JsonObject, type Maybe } from "../envelope/index.js";
+import { AgentError, type Interface, isObject, type JsonObject, type Maybe } from "../envelope/index.js";
 import type { Exchange, Request, Response } from "../transport/exchange.js";
 import { makeRequest } from "../transport/request.js";
 import { errorResponse } from "../transport/response.js";
@@ -73,7 +73,9 @@ function documentClaims(path: string, host: Host, doors: readonly Door[], all: r
   if (base === undefined && contributions.length === 0) return [];
   const vary = [...new Set(contributions.flatMap((contribution) => contribution.vary))].join(", ");
 
+  const whole = contributions.find((each) => each.whole === true);
   const membersFor = (request: Request): JsonObject =>
+    whole?.members(request) ??
     mergeMembers(path, [...(base === undefined ? [] : [base()]), ...contributions.map((each) => each.members(request))]);
   // A clash is found here, at start, and not by the first who asks.
   membersFor(makeRequest({ method: "GET", url: `http://localhost${path}`, headers: { host: "localhost" } }));
@@ -89,7 +91,10 @@ function health(host: Host, doors: readonly Door[]): () => JsonObject {
   });
 }
 
-/** Members of several protocols in one document. The same name with another type of value is a clash nobody can read. */
+/**
+ * Members of several protocols in one document: objects are merged member by member, of anything else the first stays.
+ * The same name with another type of value is a clash nobody can read.
+ */
 export function mergeMembers(path: string, all: readonly JsonObject[]): JsonObject {
   const merged = new Map<string, JsonObject[string]>();
   for (const members of all) {
@@ -99,6 +104,7 @@ export function mergeMembers(path: string, all: readonly JsonObject[]): JsonObje
         throw new AgentError("conflict", `two protocols write ${name} of ${path} as ${shapeOf(before)} and as ${shapeOf(value)}`);
       }
       if (before === undefined) merged.set(name, value);
+      else if (isObject(before) && isObject(value)) merged.set(name, mergeMembers(`${name} of ${path}`, [before, value]));
     }
   }
   return Object.fromEntries(merged);

@@ -1,4 +1,5 @@
 import {
+  AgentError,
   ANONYMOUS,
   type Call,
   type Card,
@@ -6,8 +7,11 @@ import {
   type JsonObject,
   type Maybe,
   type Principal,
+  type Records,
+  recordsBelow,
   startCall,
 } from "../envelope/index.js";
+import type { LanguageModel } from "../models/index.js";
 import type { Request } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import type { Host, Ids } from "./protocol.js";
@@ -25,6 +29,13 @@ export interface HostParts {
   /** The address callers use, when it is not the one in their `Host` header. */
   readonly publicUrl?: Maybe<string>;
   readonly settings?: Maybe<{ readonly [protocol: string]: JsonObject }>;
+  /** Default: nobody hears of faults. */
+  readonly onFault?: Maybe<Host["fault"]>;
+  readonly model?: Maybe<LanguageModel>;
+  /** Default: nothing can be remembered, and a protocol that tries is told so. */
+  readonly records?: Maybe<Records>;
+  /** Default: no URL out of a message is followed. */
+  readonly follow?: Maybe<Host["follow"]>;
   /** Told when a request has become a call. */
   began?(request: Request, call: Call): void;
 }
@@ -47,8 +58,19 @@ export function createHost(parts: HostParts): Host {
     publicUrl: (request) => publicUrl ?? ownUrl(request),
     now: parts.ids.now,
     newId: parts.ids.newId,
+    fault: (thrown) => parts.onFault?.(thrown),
+    model: parts.model,
+    records(protocol) {
+      if (parts.records === undefined) throw new AgentError("internal", "this host has nowhere to remember anything");
+      return recordsBelow(parts.records, protocol);
+    },
+    follow: parts.follow ?? refuseToFollow,
     settings: (protocol) => parts.settings?.[protocol],
   };
+}
+
+async function refuseToFollow(): Promise<never> {
+  throw new AgentError("forbidden", "no address out of a message is followed here", { sent: "no" });
 }
 
 function ownUrl({ connection, headers }: Request): string {

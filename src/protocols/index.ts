@@ -5,6 +5,7 @@ export { protocols } from "./all.js";
 export { type Front, front, type HouseRoute } from "./front.js";
 export { createHost, type HostParts } from "./host.js";
 export type {
+  CommandTools,
   Contribution,
   DeclaredLoss,
   Finding,
@@ -13,8 +14,12 @@ export type {
   Notice,
   Peer,
   Protocol,
+  ProtocolCommand,
   ReadNotice,
   Route,
+  SampleCall,
+  SendCodec,
   Served,
+  SettingInfo,
   Traits,
 } from "./protocol.js";

@@ -9,12 +9,15 @@ import type {
   Interface,
   JsonObject,
   Maybe,
+  OperationOf,
   Principal,
   PushConfig,
+  Records,
   Task,
   TaskEvent,
   Via,
 } from "../envelope/index.js";
+import type { LanguageModel } from "../models/index.js";
 import type { Exchange, Link, Request, Session } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
 import type { Requirement } from "./requirement.js";
@@ -37,6 +40,8 @@ export interface Contribution {
   readonly path: string;
   /** Request headers the members depend on, for `Vary`. */
   readonly vary: readonly string[];
+  /** The document is signed as it stands: nobody else's members are added to it. */
+  readonly whole?: Maybe<boolean>;
   members(request: Request): JsonObject;
 }
 
@@ -71,6 +76,17 @@ export interface Host {
   /** Milliseconds since the epoch. */
   now(): number;
   newId(): string;
+  /** Something went wrong in the protocol itself that should not have. */
+  fault(thrown: unknown): void;
+  /** For what only a language model can do. Absent unless the user gave one. */
+  readonly model: Maybe<LanguageModel>;
+  /** What this protocol must remember beyond one call; lives where tasks live. */
+  records(protocol: string): Records;
+  /**
+   * What a URL out of a message points to: through the guard, without credentials, at most so many bytes within so many
+   * milliseconds. Throws AgentError.
+   */
+  follow(url: string, limits: { readonly bytes: number; readonly timeoutMs: number }): Promise<Uint8Array>;
   /** The protocol's own settings, as the user gave them. */
   settings(protocol: string): Maybe<JsonObject>;
 }
@@ -115,6 +131,10 @@ export interface Finding {
   readonly evidence: readonly string[];
   /** A live answer in this protocol's own grammar was seen; a card alone proves nothing. */
   readonly proved: boolean;
+  /** What a card claims was tried, and nothing that was claimed answered so. */
+  readonly doubted?: Maybe<boolean>;
+  /** What was found is that of the whole host, while the address names something below it: it may be another agent. */
+  readonly wider?: Maybe<boolean>;
   /** The validator of the document it rests on. */
   readonly etag?: Maybe<string>;
 }
@@ -170,12 +190,78 @@ export interface Protocol {
    * already known is confirmed by its validator instead of being found out again.
    */
   discover(link: Link, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
+  /** Asked only where no protocol was found, or this one is wanted: a live question to an address that no document names. */
+  probe?(link: Link, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
   /** A push notification that came in; undefined when it is none of this protocol. Throws AgentError for a body that is no JSON. */
   readNotice?(request: Request, ids: Ids): Maybe<ReadNotice>;
   /** Messages the peer starts. Absent where the wire has none. */
   receive?(link: Link, peer: Peer, call: Call): AsyncIterable<Envelope>;
+  /** Its encoding alone, without calls, hosts and sockets. Absent where there is none, because keys or peers take part in it. */
+  readonly codec?: Maybe<SendCodec>;
+  /** What `Host.settings` of this protocol understands. */
+  readonly settings?: Maybe<readonly SettingInfo[]>;
+  /** Calls to try that say this to this agent. */
+  samples?(text: string, agent: Card): readonly SampleCall[];
+  /** What it adds to the command line. */
+  readonly commands?: Maybe<readonly ProtocolCommand[]>;
   /** What the specification demands of a server, as data that runs against any URL. */
   readonly requirements?: Maybe<readonly Requirement[]>;
+}
+
+/** From a message to its text and back. */
+export interface SendCodec {
+  /** A send as this wire writes it: what the bench measures. JSON, with all that the wire carries of it. */
+  write(send: OperationOf<"send">): string;
+  /** What the text does not say is empty. Throws AgentError. */
+  read(text: string): OperationOf<"send">;
+}
+
+/** What a command of a protocol works with. */
+export interface CommandTools {
+  /** Where a server with the same store remembers this protocol's things. */
+  readonly records: Records;
+  readFile(path: string): Promise<Uint8Array>;
+}
+
+/** One command of a protocol's own on the command line: `koine <protocol> <words>`. */
+export interface ProtocolCommand {
+  /** `protocol add`. */
+  readonly words: string;
+  readonly summary: string;
+  /** Named in order; `many` takes all that follow. */
+  readonly arguments: readonly { readonly name: string; readonly about: string; readonly many?: Maybe<boolean> }[];
+  /** True where it works without any store. */
+  readonly storeless?: Maybe<boolean>;
+  /** True where it only looks at what is kept. */
+  readonly looks?: Maybe<boolean>;
+  /** Shown after the help text, one line each. */
+  readonly examples: readonly string[];
+  /** For people the text, for programs the document. Throws AgentError. */
+  run(
+    given: readonly string[],
+    tools: CommandTools,
+  ): Promise<{ readonly text: string; readonly document: JsonObject | readonly JsonObject[] }>;
+}
+
+/** A setting of a protocol: for help texts, and to read a value that comes as text. */
+export interface SettingInfo {
+  readonly name: string;
+  readonly kind: "text" | "number" | "boolean";
+  /** A value one may give. */
+  readonly example: string;
+  /** One line for people, with the default. */
+  readonly about: string;
+}
+
+/** One request by hand, for people to try. */
+export interface SampleCall {
+  /** The interface it is for; without one it is for the host itself, at a path everybody may assume. */
+  readonly wire: Maybe<{ readonly version: string; readonly binding: string }>;
+  readonly about: string;
+  /** Behind the address of the interface or of the host. */
+  readonly path: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: JsonObject;
 }
 
 /** Codecs and halves take identity and time from here, never from the air. */

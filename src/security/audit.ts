@@ -1,10 +1,9 @@
-import { AgentError, type Maybe, type Principal, parseTraceparent } from "../envelope/index.js";
+import { AgentError, type Maybe, type Principal, parseTraceparent, RecentMap } from "../envelope/index.js";
 import type { Exchange, Request, Response } from "../transport/exchange.js";
 import { networkOf } from "./address.js";
 import type { Admission } from "./admission.js";
 import type { AuditEntry, AuditEvent } from "./audit-entry.js";
 import type { KeyNote } from "./jwt-keys.js";
-import { RecentMap } from "./recent-map.js";
 
 /** Where decisions go. `record` never throws and never waits. */
 export interface AuditSink {

@@ -1,8 +1,7 @@
 import { hash, X509Certificate } from "node:crypto";
-import { AgentError, type Maybe, ownerOf, type Principal } from "../envelope/index.js";
+import { AgentError, type Maybe, ownerOf, type Principal, RecentMap } from "../envelope/index.js";
 import type { Request } from "../transport/exchange.js";
 import type { Admission } from "./admission.js";
-import { RecentMap } from "./recent-map.js";
 
 /** Which of the certificates that the client authority vouches for may come in. Every list that is given adds some. */
 export interface CertificateOptions {

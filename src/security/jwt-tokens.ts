@@ -1,12 +1,20 @@
 import type { JWTPayload, JWTVerifyOptions } from "jose";
-import { AgentError, isObject, type JsonObject, type Maybe, ownerOf, type Principal, type Security } from "../envelope/index.js";
+import {
+  AgentError,
+  isObject,
+  type JsonObject,
+  type Maybe,
+  ownerOf,
+  type Principal,
+  RecentMap,
+  type Security,
+} from "../envelope/index.js";
 import type { Link, Request } from "../transport/exchange.js";
 import type { Admission } from "./admission.js";
 import { BEARER_CHALLENGE, bearerRefusal, presentedToken, presentsBearer } from "./bearer-token.js";
 import { blindDigest } from "./blind-digest.js";
 import { DEFAULT_KEY_LIMITS, givenKeys, type KeyLimits, type KeyNote, type KeySource, remoteKeys } from "./jwt-keys.js";
 import { SECRET_ALGORITHMS, SIGNATURE_ALGORITHMS, verifyWithKeys, verifyWithSecret } from "./jwt-verify.js";
-import { RecentMap } from "./recent-map.js";
 
 /** The issuer's public keys by URL or as they are, or, said in words, a secret that is shared with the issuer. */
 export type JwtKeys = { readonly url: string } | { readonly keys: readonly JsonObject[] } | { readonly sharedSecret: string };

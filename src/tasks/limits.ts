@@ -37,6 +37,10 @@ export interface TaskLimits {
   readonly pushRetryMaxMs: number;
   /** How long one webhook may take to answer. */
   readonly pushTimeoutMs: number;
+  /** What is remembered beside tasks: how many records, how many bytes one may have as JSON, and all with their names together. */
+  readonly keptRecords: number;
+  readonly recordBytes: number;
+  readonly keptRecordBytes: number;
   readonly pageSize: number;
   readonly defaultPageSize: number;
   readonly cursorBytes: number;
@@ -81,6 +85,9 @@ export const DEFAULT_TASK_LIMITS: TaskLimits = Object.freeze({
   pushRetryMs: 1_000,
   pushRetryMaxMs: 60_000,
   pushTimeoutMs: 15_000,
+  keptRecords: 100_000,
+  recordBytes: 256 * 1024,
+  keptRecordBytes: 256 * MIB,
   pageSize: 100,
   defaultPageSize: 50,
   cursorBytes: 256,

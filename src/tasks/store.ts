@@ -1,4 +1,15 @@
-import type { Envelope, EventOf, Json, Maybe, OperationOf, PushConfig, State, Task, TaskEvent } from "../envelope/index.js";
+import type {
+  Envelope,
+  EventOf,
+  Json,
+  Maybe,
+  OperationOf,
+  PushConfig,
+  Records,
+  State,
+  Task,
+  TaskEvent,
+} from "../envelope/index.js";
 
 /** Who wants to run a task, and for how long without renewal. The store's own clock decides when that is over. */
 export interface LeaseRequest {
@@ -141,6 +152,8 @@ export type Told =
 export interface Store {
   /** What survives what, in words for the operator. */
   readonly durability: string;
+  /** What is to be remembered and is no task. */
+  readonly records: Records;
   create(start: NewTask): Promise<Created>;
   append(taskId: string, batch: Batch): Promise<Appended>;
   facts(taskId: string, owner: string): Promise<Maybe<Facts>>;

@@ -31,13 +31,27 @@ const count: AgentFunction = async function* (message, task) {
   }
 };
 
+/** Asks back when it hears `ask`; anything else it says again, after so many milliseconds: `<milliseconds> <words>`. */
+const talk: AgentFunction = async function* (message, task) {
+  if (task.turn > 1) return `heard: ${message.text}`;
+  yield task.working();
+  if (message.text === "ask") return task.ask("which?");
+  const [waitMs = "0", ...words] = message.text.split(" ");
+  await pause(Number(waitMs), undefined, task);
+  return `said: ${words.join(" ")}`;
+};
+
 const description = "Counts aloud";
 const store =
   facts.redisUrl === undefined
     ? await openSqliteStore({ file: facts.file ?? "", now: Date.now })
     : await openRedisStore({ url: facts.redisUrl });
 const server = await serve(
-  [agent({ name: "once", description, handle: count }), agent({ name: "again", description, handle: count, restartable: true })],
+  [
+    agent({ name: "once", description, handle: count }),
+    agent({ name: "again", description, handle: count, restartable: true }),
+    agent({ name: "talks", description: "Talks back", handle: talk, restartable: true }),
+  ],
   {
     port: facts.port ?? 0,
     ...(facts.publicUrl === undefined ? {} : { publicUrl: facts.publicUrl }),

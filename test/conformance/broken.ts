@@ -1,6 +1,6 @@
 import { httpExchange } from "../../conformance/http-exchange.js";
 import { runConformance } from "../../conformance/run.js";
-import { requirements } from "../../src/protocols/a2a/requirements.js";
+import { protocols } from "../../src/index.js";
 import type { Subject } from "../../src/protocols/requirement.js";
 import { type Exchange, isStream, type Request, type Response } from "../../src/transport/exchange.js";
 
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 3_000;
 export async function outcomeOf(subject: Pick<Subject, "url"> & Partial<Subject>, id: string): Promise<string | undefined> {
   const whole = { exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID(), ...subject };
   const options = { only: [id], timeoutMs: TIMEOUT_MS };
-  const { verdicts } = await runConformance(whole, [{ id: "a2a", requirements }], options);
+  const { verdicts } = await runConformance(whole, protocols, options);
   return verdicts.find((verdict) => verdict.id === id)?.outcome;
 }
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Server } from "../../src/index.js";
 import { startKoine } from "../peers/koine.js";
-import { pythonFor, type SdkVersion, talk } from "./python.js";
+import { pythonFor, type Script, talk } from "./python.js";
 
 interface Way {
-  readonly sdk: SdkVersion;
+  readonly script: Script;
   readonly args: readonly string[];
   /** How this client says that an event is the last one. */
   readonly end: string;
@@ -56,27 +56,30 @@ const STATUSES: Refusals = { notFound: 404, notCancelable: 409, closed: 400, oth
 
 const ONE_TASK = { total: 1, "same task": [true] };
 
+const NEW: Script = { environment: "a2a-1.3.0", file: "client_10" };
+const OLD: Script = { environment: "a2a-0.3.3", file: "client_03" };
+
 const WAYS: readonly Way[] = [
-  { sdk: "1.3.0", args: ["JSONRPC", "1.0"], end: "", parts: PARTS_1_0, refusals: CLASSES, list: ONE_TASK },
-  { sdk: "1.3.0", args: ["HTTP+JSON", "1.0"], end: "", parts: PARTS_1_0, refusals: CLASSES, list: ONE_TASK },
-  { sdk: "1.3.0", args: ["GRPC", "1.0"], end: "", parts: PARTS_1_0, refusals: GRPC_CLASSES, list: ONE_TASK },
-  { sdk: "1.3.0", args: ["JSONRPC", "0.3"], end: "", parts: PARTS_1_0, refusals: CLASSES },
-  { sdk: "1.3.0", args: ["HTTP+JSON", "0.3"], end: "", parts: PARTS_1_0, refusals: CLASSES },
-  { sdk: "1.3.0", args: ["GRPC", "0.3"], end: "", parts: PARTS_1_0, refusals: CLASSES },
-  { sdk: "0.3.3", args: ["JSONRPC"], end: ", final", parts: PARTS_0_3, refusals: CODES },
-  { sdk: "0.3.3", args: ["HTTP+JSON"], end: ", final", parts: PARTS_0_3, refusals: STATUSES },
+  { script: NEW, args: ["JSONRPC", "1.0"], end: "", parts: PARTS_1_0, refusals: CLASSES, list: ONE_TASK },
+  { script: NEW, args: ["HTTP+JSON", "1.0"], end: "", parts: PARTS_1_0, refusals: CLASSES, list: ONE_TASK },
+  { script: NEW, args: ["GRPC", "1.0"], end: "", parts: PARTS_1_0, refusals: GRPC_CLASSES, list: ONE_TASK },
+  { script: NEW, args: ["JSONRPC", "0.3"], end: "", parts: PARTS_1_0, refusals: CLASSES },
+  { script: NEW, args: ["HTTP+JSON", "0.3"], end: "", parts: PARTS_1_0, refusals: CLASSES },
+  { script: NEW, args: ["GRPC", "0.3"], end: "", parts: PARTS_1_0, refusals: CLASSES },
+  { script: OLD, args: ["JSONRPC"], end: ", final", parts: PARTS_0_3, refusals: CODES },
+  { script: OLD, args: ["HTTP+JSON"], end: ", final", parts: PARTS_0_3, refusals: STATUSES },
 ];
 
-describe.each(WAYS)("the official Python client $sdk by $args against our server", (way) => {
+describe.each(WAYS)("the official Python client of $script.environment by $args against our server", (way) => {
   let server: Server;
   beforeAll(async () => {
     server = await startKoine();
   });
   afterAll(() => server?.close());
 
-  test.skipIf(pythonFor(way.sdk) === undefined)("sees what every other client sees", async () => {
+  test.skipIf(pythonFor(way.script.environment) === undefined)("sees what every other client sees", async () => {
     const { end, parts, refusals, list } = way;
-    const seen = await talk(way.sdk, server.url, ...way.args);
+    const seen = await talk(way.script, server.url, ...way.args);
     expect(seen).toEqual({
       card: { name: "conform", streaming: true },
       message: "you said: hello",

@@ -5,10 +5,10 @@ import { pythonFor, startPython } from "./python.js";
 // In 0.3 protobuf the Python SDK writes the base64 text of a file where its bytes belong, and cannot read any other bytes.
 const UNREADABLE = "internal";
 
-describe.skipIf(pythonFor("1.3.0") === undefined)("Python", () => {
+describe.skipIf(pythonFor("a2a-1.3.0") === undefined)("Python", () => {
   describeOfficial({
     name: "the official Python server 1.3.0",
-    start: () => startPython("1.3.0"),
+    start: () => startPython({ environment: "a2a-1.3.0", file: "server_10" }),
     ways: [
       { pin: "a2a@1.0/JSONRPC", closed: "unsupported", extended: "unsupported", echoed: PARTS },
       { pin: "a2a@1.0/HTTP+JSON", closed: "unsupported", extended: "unsupported", echoed: PARTS },
@@ -28,10 +28,10 @@ describe.skipIf(pythonFor("1.3.0") === undefined)("Python", () => {
   });
 });
 
-describe.skipIf(pythonFor("0.3.3") === undefined)("Python", () => {
+describe.skipIf(pythonFor("a2a-0.3.3") === undefined)("Python", () => {
   describeOfficial({
     name: "the official Python server 0.3.3",
-    start: () => startPython("0.3.3"),
+    start: () => startPython({ environment: "a2a-0.3.3", file: "server_03" }),
     ways: [
       {
         pin: "a2a@0.3/JSONRPC",

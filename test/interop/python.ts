@@ -4,27 +4,34 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { OfficialServer } from "../peers/official.js";
 
-export type SdkVersion = "0.3.3" | "1.3.0";
+/** An environment of environments.json. */
+export type Environment = "a2a-0.3.3" | "a2a-1.3.0" | "acp-1.0.3" | "agora-0.2.0";
 
-const SCRIPTS: { readonly [version in SdkVersion]: string } = { "0.3.3": "03", "1.3.0": "10" };
+/** One of our scripts, and the environment it runs in. */
+export interface Script {
+  readonly environment: Environment;
+  /** The name of a file in python/, without its ending. */
+  readonly file: string;
+}
+
 const START_MS = 30_000;
 
 /** The interpreter of one environment, or undefined where none could be built. */
-export function pythonFor(version: SdkVersion): string | undefined {
-  const folder = join(".cache", "interop", `a2a-${version}`);
+export function pythonFor(environment: Environment): string | undefined {
+  const folder = join(".cache", "interop", environment);
   const python = join(folder, process.platform === "win32" ? "Scripts" : "bin", "python");
   return existsSync(join(folder, "built-from")) && existsSync(python) ? python : undefined;
 }
 
-function start(version: SdkVersion, role: "client" | "server", args: readonly string[]): ChildProcess {
-  const script = join("test", "interop", "python", `${role}_${SCRIPTS[version]}.py`);
-  // Its standard input stays open as long as we live: the server stops when it ends.
-  return spawn(pythonFor(version) ?? "python3", ["-u", script, ...args], { stdio: ["pipe", "pipe", "pipe"] });
+function start({ environment, file }: Script, args: readonly string[]): ChildProcess {
+  const script = join("test", "interop", "python", `${file}.py`);
+  // Its standard input stays open as long as we live: a server stops when it ends.
+  return spawn(pythonFor(environment) ?? "python3", ["-u", script, ...args], { stdio: ["pipe", "pipe", "pipe"] });
 }
 
-/** The official Python server, which says its port on its first line. */
-export async function startPython(version: SdkVersion): Promise<OfficialServer> {
-  const child = start(version, "server", []);
+/** A server of an official library, which says its port on its first line. */
+export async function startPython(script: Script, ...args: readonly string[]): Promise<OfficialServer> {
+  const child = start(script, args);
   const printed = collectText(child.stderr);
   const port = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`the Python server did not start: ${printed()}`)), START_MS);
@@ -47,9 +54,9 @@ export async function startPython(version: SdkVersion): Promise<OfficialServer> 
   };
 }
 
-/** Runs the scripted conversation of the official Python client, and returns what it saw at each check. */
-export async function talk(version: SdkVersion, ...args: string[]): Promise<{ readonly [check: string]: unknown }> {
-  const child = start(version, "client", args);
+/** Runs the scripted conversation of an official client, and returns what it saw at each check. */
+export async function talk(script: Script, ...args: readonly string[]): Promise<{ readonly [check: string]: unknown }> {
+  const child = start(script, args);
   const output = collectText(child.stdout);
   const printed = collectText(child.stderr);
   const status = await new Promise<number | null>((resolve) => child.once("close", resolve));

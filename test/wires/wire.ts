@@ -11,7 +11,7 @@ export type Tree = { [name: string]: unknown };
 
 /** What a refusal said, in this wire's own form. */
 export interface Refused {
-  /** JSON-RPC: its code. REST: the HTTP status. Plain: the seed's face. */
+  /** JSON-RPC: its code. REST and Agora: the HTTP status. Plain: the seed's face. BeeAI ACP: the status and its word. */
   readonly code: unknown;
   readonly message: string;
 }
@@ -26,6 +26,7 @@ export interface Wire {
   /** Undefined where the wire has no such operation. */
   readonly getTask?: (id: string) => Sent;
   readonly cancelTask?: (id: string) => Sent;
+  readonly answerTask?: (id: string, said: string) => Sent;
   readonly stream?: (params: unknown) => Sent;
   /** The text of the answer to a good send. */
   text(answer: unknown): unknown;
@@ -59,7 +60,8 @@ function rpcError(status: number, body: unknown): Refused {
   return { code, message };
 }
 
-function notAnError(status: number, body: unknown): Error {
+/** What came is no refusal in the wire's own form. */
+export function notAnError(status: number, body: unknown): Error {
   return new Error(`no error of this binding: HTTP ${status} ${JSON.stringify(body)}`);
 }
 

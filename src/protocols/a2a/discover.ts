@@ -1,6 +1,7 @@
 import type { Call, Card, Maybe } from "../../envelope/index.js";
 import type { Link } from "../../transport/exchange.js";
 import type { Finding, Ids, Peer, Search } from "../protocol.js";
+import { isWider } from "../wider.js";
 import { fetchCard } from "./client/fetch-card.js";
 import { probe } from "./client/probe.js";
 import { grpcOrigin } from "./grpc/address.js";
@@ -27,7 +28,8 @@ export async function discover(link: Link, url: string, call: Call, { known, che
   await check?.(found?.kind === "card" ? found.card : unknownCard(url));
   if (found?.kind === "card") {
     const evidence = [`agent card at ${found.url} (${found.card.name})`];
-    return proveCard(link, found.card, { url, evidence, etag: found.etag, ids, call });
+    const finding = await proveCard(link, found.card, { url, evidence, etag: found.etag, ids, call });
+    return finding && { ...finding, wider: isWider(url, found.url, finding.peers) };
   }
   const evidence = found?.kind === "refused" ? [`something answers at ${found.url}, but gives no card: ${found.because}`] : [];
   return proveBare(link, url, { evidence, ids, call });
@@ -62,7 +64,7 @@ async function proveCard(link: Link, card: Card, { url, evidence, etag, ids, cal
   const other = await proveUnclaimed(link, card, claimed, { url, evidence, etag, ids, call });
   if (other !== undefined) return other;
   // The agent may be down for now; the card is still the best that is known.
-  return claimed.length === 0 ? undefined : { peers: claimed, evidence, proved: false, etag };
+  return claimed.length === 0 ? undefined : { peers: claimed, evidence, proved: false, doubted: true, etag };
 }
 
 /** The card's addresses in the version it does not claim for them: some cards say 1.0 where only 0.3 is spoken. */

@@ -1,6 +1,14 @@
-import { AgentError, type ErrorCode, type ErrorFacts, isObject, type JsonObject, type Maybe } from "../../envelope/index.js";
+import {
+  AgentError,
+  type ErrorCode,
+  type ErrorFacts,
+  isErrorCode,
+  isObject,
+  type JsonObject,
+  type Maybe,
+} from "../../envelope/index.js";
 import type { Headers } from "../../transport/exchange.js";
-import { isErrorCode } from "./codec/failure.js";
+import { readRetryAfter } from "../../transport/retry-after.js";
 import { A2A_DOMAIN, type ErrorRow, errorRow, errorRows, type GrpcStatus, OWN_DOMAIN, TYPE_URI } from "./error-tables.js";
 import type { OperationName } from "./operations.js";
 import type { ErrorProfile } from "./settings.js";
@@ -213,7 +221,7 @@ function codeOfInfo(details: readonly JsonObject[]): Maybe<ErrorCode> {
   const infos = details.filter((detail) => detail["@type"] === ERROR_INFO);
   for (const { metadata } of infos) {
     const own = isObject(metadata) ? metadata[CODE_KEY] : undefined;
-    if (typeof own === "string" && isErrorCode(own)) return own;
+    if (isErrorCode(own)) return own;
   }
   for (const { reason, domain } of infos) {
     const code = domain === undefined || domain === A2A_DOMAIN ? byReason.get(reason) : undefined;
@@ -274,15 +282,6 @@ function retryDelayIn(details: readonly JsonObject[]): Maybe<number> {
   if (!isObject(delay)) return undefined;
   const { seconds = 0, nanos = 0 } = delay;
   return typeof seconds === "number" && typeof nanos === "number" ? seconds * 1000 + Math.floor(nanos / 1_000_000) : undefined;
-}
-
-/** RFC 9110 §10.2.3: seconds, or a date, which is compared with the server's own clock. */
-function readRetryAfter(headers: Headers): Maybe<number> {
-  const header = headers["retry-after"]?.trim();
-  if (header === undefined || header === "") return undefined;
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
-  const wait = Date.parse(header) - Date.parse(headers["date"] ?? "");
-  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
 }
 
 function messageOf(said: unknown, otherwise: string): string {

@@ -3,7 +3,10 @@ import { connect } from "./client.js";
 import { discover } from "./discover.js";
 import { readNotice } from "./notify.js";
 import { requirements } from "./requirements.js";
+import { samples } from "./samples.js";
+import { sendCodec } from "./send-codec.js";
 import { routes, serve } from "./server.js";
+import { SETTINGS } from "./settings.js";
 
 /** A2A 1.0 and 0.3, over JSON-RPC, HTTP+JSON and gRPC, and the seed's plain endpoint. */
 export const a2a: Protocol = {
@@ -48,5 +51,8 @@ export const a2a: Protocol = {
   connect,
   discover,
   readNotice,
+  codec: sendCodec,
+  settings: SETTINGS,
+  samples,
   requirements,
 };

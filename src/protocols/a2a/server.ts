@@ -117,6 +117,7 @@ export function serve(host: Host): Served {
     {
       path: OLD_CARD_PATH,
       vary: ["A2A-Version"],
+      whole: host.signatures({}).length > 0,
       members: (request) => cardFor(request, withInterfaces(defaultCard(), request)),
     },
   ];

@@ -1,4 +1,5 @@
 import { AgentError, type JsonObject, type Maybe } from "../../envelope/index.js";
+import type { SettingInfo } from "../protocol.js";
 
 /**
  * The two published error tables (A2A 1.0.0 and 1.0.1) differ in six cells, and a patch version is not negotiated, so a
@@ -32,6 +33,34 @@ export interface A2aSettings {
   readonly legacyGrpcAddress: LegacyGrpcAddress;
   readonly pushTokenHeader: PushTokenHeader;
 }
+
+/** What people can set, for help texts. */
+export const SETTINGS: readonly SettingInfo[] = [
+  {
+    name: "errorProfile",
+    kind: "text",
+    example: "1.0.0",
+    about: "which published A2A error table is written: 1.0.1 is current and the default; 1.0.0 also writes problem type URIs",
+  },
+  {
+    name: "pushTokenHeader",
+    kind: "text",
+    example: "plain",
+    about: "webhooks get their token as X-A2A-Notification-Token (x, the default), A2A-Notification-Token (plain), or both",
+  },
+  {
+    name: "cardForm",
+    kind: "text",
+    example: "1.0",
+    about: "the card for who names no version: both is the default and readers of 1.0 and 0.3 understand it; or 1.0, or 0.3",
+  },
+  {
+    name: "legacyGrpcAddress",
+    kind: "text",
+    example: "url",
+    about: "gRPC addresses on 0.3 cards as http://host:port; authority writes host:port and is the default",
+  },
+];
 
 /** The user's settings for this protocol, checked at start. */
 export function readSettings(given: Maybe<JsonObject>): A2aSettings {

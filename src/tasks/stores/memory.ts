@@ -19,6 +19,7 @@ import type {
 import { KeptTasks } from "./kept-tasks.js";
 import { answerFor, KeyIndex } from "./key-index.js";
 import { listTasks } from "./list-tasks.js";
+import { MemoryRecords } from "./memory-records.js";
 import { TaskRecord } from "./task-record.js";
 import { ToldWebhooks } from "./told-webhooks.js";
 
@@ -46,6 +47,7 @@ export function createMemoryStore({ limits, now }: MemoryStoreOptions): Store & 
 /** No method waits for anything, so each is one step by itself. */
 class MemoryStore implements Store {
   readonly durability = "in memory: lost when this process ends";
+  readonly records: MemoryRecords;
   readonly #limits: TaskLimits;
   readonly #now: () => number;
   readonly #tasks: KeptTasks;
@@ -55,6 +57,7 @@ class MemoryStore implements Store {
   constructor(limits: TaskLimits, now: () => number) {
     this.#limits = limits;
     this.#now = now;
+    this.records = new MemoryRecords(limits, now);
     this.#webhooks = new ToldWebhooks(limits.pushConfigsPerTask, now);
     this.#tasks = new KeptTasks(limits, now, (record) => this.#webhooks.forget(record));
     this.#keys = new KeyIndex(limits);

@@ -11,6 +11,7 @@ import { Listeners } from "./sqlite/listeners.js";
 import { openFile, type Synchronous } from "./sqlite/open-file.js";
 import { PushTable } from "./sqlite/push-table.js";
 import { RecentEntries } from "./sqlite/recent-entries.js";
+import { SqliteRecords } from "./sqlite/record-table.js";
 import { Room } from "./sqlite/room.js";
 import { Snapshots } from "./sqlite/snapshots.js";
 import { TaskList } from "./sqlite/task-list.js";
@@ -55,6 +56,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 /** Every method is a step in the queue: one transaction, shared with the calls of the same turn of the event loop. */
 class SqliteStore implements Store {
   readonly durability: string;
+  readonly records: SqliteRecords;
   readonly #connection: Connection;
   readonly #limits: TaskLimits;
   readonly #queue: CommitQueue;
@@ -87,6 +89,7 @@ class SqliteStore implements Store {
     };
     const around = { begin, end: () => totals.write(), committed };
     this.#queue = new CommitQueue(connection, around, basename(file));
+    this.records = new SqliteRecords(connection, { totals, queue: this.#queue }, { limits: this.#limits, now });
   }
 
   create(start: NewTask) {

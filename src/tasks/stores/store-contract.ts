@@ -1,5 +1,7 @@
 import { batch, chunk, LEASE, message, OWNER, read, rejects, same, shape, start, status } from "./contract-samples.js";
 import { pushContract } from "./store-contract-push.js";
+import { recordRoomContract } from "./store-contract-record-room.js";
+import { recordsContract } from "./store-contract-records.js";
 import type { StoreRequirement } from "./store-requirement.js";
 
 /** What any store under the task runtime must do. Data and functions, so that any test runner can run it. */
@@ -286,4 +288,6 @@ export const storeContract: readonly StoreRequirement[] = [
     },
   },
   ...pushContract,
+  ...recordsContract,
+  ...recordRoomContract,
 ];

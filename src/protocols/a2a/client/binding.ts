@@ -1,16 +1,6 @@
-import {
-  AgentError,
-  type Call,
-  type Cursor,
-  type Envelope,
-  type JsonObject,
-  type Maybe,
-  NO_CONTEXT,
-  type Operation,
-} from "../../../envelope/index.js";
-import { isStream, type Request, type Response } from "../../../transport/exchange.js";
-import { readJson } from "../../../transport/json.js";
-import { DEFAULT_LIMITS } from "../../../transport/limits.js";
+import { type Call, type Envelope, type JsonObject, type Maybe, NO_CONTEXT, type Operation } from "../../../envelope/index.js";
+import type { Request, Response } from "../../../transport/exchange.js";
+import type { StreamItem } from "../../../transport/peer-events.js";
 import type { Peer } from "../../protocol.js";
 import type { OperationName } from "../operations.js";
 import { IDEMPOTENT_SEND_URI, PUSH_DELIVERY_URI, RESUME_URI } from "../own-extensions.js";
@@ -39,12 +29,6 @@ export interface ClientBinding {
   readItem(data: unknown, outgoing: Outgoing): unknown;
   /** The items of a stream, where they are not server-sent events; throws the peer's own error. */
   readItems?(response: Response, outgoing: Outgoing): AsyncIterator<StreamItem>;
-}
-
-/** One item of a stream, and the peer's own mark of its place in it. */
-export interface StreamItem {
-  readonly item: unknown;
-  readonly cursor: Maybe<Cursor>;
 }
 
 const NO_MESSAGE: Pick<Envelope, "extensions" | "context"> = Object.freeze({ extensions: undefined, context: NO_CONTEXT });
@@ -87,35 +71,4 @@ function wantedBy(operation: Operation, { card: { capabilities } }: Peer, named:
 
 function isStreaming(operation: Operation): boolean {
   return operation.kind === "send" ? operation.delivery === "stream" : operation.kind === "task.subscribe";
-}
-
-/** The body of a whole response as JSON, or a complaint about the peer that says what came instead. */
-export function jsonBody(response: Response): unknown {
-  const { body } = response;
-  if (isStream(body)) {
-    void body[Symbol.asyncIterator]().return?.();
-    throw badPeer(response, "a stream came where one answer was expected");
-  }
-  if (body === undefined || body.length === 0) return undefined;
-  try {
-    return readJson(typeof body === "string" ? new TextEncoder().encode(body) : body, DEFAULT_LIMITS.jsonDepth);
-  } catch (thrown) {
-    const error = AgentError.from(thrown);
-    throw badPeer(
-      response,
-      error.code === "too_large"
-        ? error.message
-        : `the answer is not JSON (${response.headers["content-type"] ?? "no content type"})`,
-      thrown,
-    );
-  }
-}
-
-export function badPeer(response: Response, problem: string, cause?: unknown): AgentError {
-  return new AgentError("bad_peer", `HTTP ${response.status}: ${problem}`, { status: response.status, sent: "maybe", cause });
-}
-
-/** A redirect is an address somebody else chose; it is never followed, and an agent has no business sending one. */
-export function refuseRedirect(response: Response): void {
-  if (response.status >= 300 && response.status < 400) throw badPeer(response, "it redirects, and redirects are not followed");
 }

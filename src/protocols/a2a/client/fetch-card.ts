@@ -1,9 +1,10 @@
 import type { AgentError, Call, Card } from "../../../envelope/index.js";
+import { withoutEndSlashes } from "../../../transport/address-parts.js";
 import type { Link, Response } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
+import { jsonBody } from "../../../transport/peer-answer.js";
 import { makeRequest } from "../../../transport/request.js";
 import { readCard } from "../card/card.js";
-import { jsonBody } from "./binding.js";
 import { bodyBytes } from "./raw-result.js";
 
 /** Since 0.3.0 the first; up to 0.2 the second, which some agents still serve alone (§8.2). */
@@ -29,7 +30,7 @@ export async function fetchCard(link: Link, url: string, call: Call, etag: strin
 /** The addresses a card may have, the likeliest first. */
 export function cardAddresses(url: string): readonly string[] {
   if (/\.json$/.test(url)) return [url];
-  const bases = [...new Set([url.replace(/\/+$/, ""), new URL(url).origin])];
+  const bases = [...new Set([withoutEndSlashes(url), new URL(url).origin])];
   return bases.flatMap((base) => CARD_PATHS.map((path) => `${base}${path}`));
 }
 

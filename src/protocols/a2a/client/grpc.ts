@@ -3,6 +3,8 @@ import { bytesOf } from "../../../transport/body.js";
 import { type Chunk, isStream, type Request, type Response } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
+import { badPeer, refuseRedirect } from "../../../transport/peer-answer.js";
+import type { StreamItem } from "../../../transport/peer-events.js";
 import { makeRequest } from "../../../transport/request.js";
 import { taskName } from "../codec/push-0.3.js";
 import { errorFromGrpc, errorFromRest } from "../errors.js";
@@ -12,7 +14,7 @@ import { type Method, methodOf } from "../grpc/methods.js";
 import { takeCursor } from "../grpc/resume.js";
 import { endedWithoutStatus, readStatus, statusOfHttp } from "../grpc/status.js";
 import { writeTimeout } from "../grpc/timeout.js";
-import { badPeer, type ClientBinding, callHeaders, type Outgoing, refuseRedirect, type StreamItem } from "./binding.js";
+import { type ClientBinding, callHeaders, type Outgoing } from "./binding.js";
 
 export const grpcBinding: ClientBinding = {
   name: "GRPC",

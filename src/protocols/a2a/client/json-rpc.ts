@@ -2,10 +2,11 @@ import { AgentError } from "../../../envelope/index.js";
 import type { Request, Response } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { encodeRpcRequest, parseRpcResponse, type RpcAnswer } from "../../../transport/json-rpc.js";
+import { badPeer, jsonBody, refuseRedirect } from "../../../transport/peer-answer.js";
 import { makeRequest } from "../../../transport/request.js";
 import { errorFromRest, errorFromRpc } from "../errors.js";
 import { OPERATIONS } from "../operations.js";
-import { badPeer, type ClientBinding, commonHeaders, jsonBody, type Outgoing, refuseRedirect } from "./binding.js";
+import { type ClientBinding, commonHeaders, type Outgoing } from "./binding.js";
 
 export const jsonRpcBinding: ClientBinding = {
   name: "JSONRPC",

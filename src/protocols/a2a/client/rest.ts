@@ -1,9 +1,11 @@
 import { AgentError, type ErrorCode, isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
+import { encodeSegment, withoutEndSlashes } from "../../../transport/address-parts.js";
 import type { Request, Response } from "../../../transport/exchange.js";
+import { badPeer, jsonBody, refuseRedirect } from "../../../transport/peer-answer.js";
 import { makeRequest } from "../../../transport/request.js";
 import { errorFromRest } from "../errors.js";
 import type { OperationName } from "../operations.js";
-import { badPeer, type ClientBinding, commonHeaders, jsonBody, type Outgoing, refuseRedirect } from "./binding.js";
+import { type ClientBinding, commonHeaders, type Outgoing } from "./binding.js";
 
 export const restBinding: ClientBinding = {
   name: "HTTP+JSON",
@@ -11,7 +13,7 @@ export const restBinding: ClientBinding = {
   write(outgoing: Outgoing): Request {
     const { peer, name, call } = outgoing;
     const { method, path, params } = restTarget(name, outgoing.params, peer.version);
-    const base = peer.url.replace(/\/+$/, "");
+    const base = withoutEndSlashes(peer.url);
     const tenant = peer.tenant === undefined || peer.version === "0.3" ? "" : `/${encodeURIComponent(peer.tenant)}`;
     const version = peer.version === "0.3" ? "/v1" : "";
     const headers = commonHeaders(outgoing);
@@ -118,7 +120,7 @@ function configPath({ taskId, ...params }: JsonObject, named: boolean): { readon
 
 function segment(value: unknown): string {
   if (typeof value !== "string" || value === "") throw new AgentError("invalid_message", "an id is missing", { sent: "no" });
-  return encodeURIComponent(value);
+  return encodeSegment(value, "id");
 }
 
 function queryOf(params: JsonObject): string {

@@ -1,8 +1,8 @@
 import {
   type Envelope,
-  ERRORS,
   type ErrorCode,
   type Failure,
+  isErrorCode,
   type Maybe,
   type Metadata,
   type Status,
@@ -53,13 +53,9 @@ export function takeFailure(
 }
 
 function readCode(value: unknown, path: string): ErrorCode {
-  if (typeof value === "string" && isErrorCode(value)) return value;
+  if (isErrorCode(value)) return value;
   throw new DecodeProblem(
     path,
     `must be an error code of ours, not ${typeof value === "string" ? "another word" : kindOf(value)}`,
   );
-}
-
-export function isErrorCode(value: string): value is ErrorCode {
-  return Object.hasOwn(ERRORS, value);
 }

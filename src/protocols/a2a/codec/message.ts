@@ -1,8 +1,9 @@
 import type { Context, Envelope, JsonObject, LossSink, Maybe, Metadata, Part } from "../../../envelope/index.js";
+import { carriedFrom, readCarried } from "../../../transport/carried.js";
 import { DecodeProblem, kindOf, readObject, readText } from "../../../transport/fields.js";
 import type { DecodeFacts } from "../dialect.js";
 import { plain, plainStrings, readMetadata, someOf, someText } from "../wire.js";
-import { carriedFrom, ENVELOPE_KEY, readCarried, withoutKey } from "./envelope-extension.js";
+import { ENVELOPE_KEY, withoutKey } from "./envelope-extension.js";
 import type { Form } from "./form.js";
 
 const NO_META: Envelope["meta"] = Object.freeze({ protocolHint: undefined, retryCount: undefined });

@@ -8,8 +8,8 @@ import {
   type Part,
 } from "../../../envelope/index.js";
 import { DecodeProblem, readObject, readString } from "../../../transport/fields.js";
+import { readBase64 } from "../../../transport/read-base64.js";
 import { plain, readMetadata, someText } from "../wire.js";
-import { readBase64 } from "./base64.js";
 import { unwrapData } from "./data-compat.js";
 import { loseLabels } from "./part-0.3.js";
 

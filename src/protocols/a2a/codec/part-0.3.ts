@@ -1,7 +1,7 @@
 import { encodeBase64, type JsonObject, type LossSink, type Maybe, type Metadata, type Part } from "../../../envelope/index.js";
 import { DecodeProblem, readObject, readString } from "../../../transport/fields.js";
+import { readBase64 } from "../../../transport/read-base64.js";
 import { plain, readMetadata, shown, someText } from "../wire.js";
-import { readBase64 } from "./base64.js";
 import { unwrapData, wrapData } from "./data-compat.js";
 
 /** A part of the 0.3 JSON schema: `kind` says which. Versions before 0.2.2 called it `type`. */

@@ -1,7 +1,7 @@
 import { encodeBase64, type Json, type JsonObject, type Metadata, type Part } from "../../../envelope/index.js";
 import { DecodeProblem, readJsonValue, readObject, readString } from "../../../transport/fields.js";
+import { readBase64 } from "../../../transport/read-base64.js";
 import { plain, readMetadata, someText } from "../wire.js";
-import { readBase64 } from "./base64.js";
 
 /**
  * A2A 1.0 §4.1.6: exactly one of `text`, `raw`, `url`, `data`. Presence of the key decides, because null is legal data and

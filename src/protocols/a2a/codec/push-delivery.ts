@@ -8,7 +8,7 @@ import {
   type PushDelivery,
   type Reply,
 } from "../../../envelope/index.js";
-import { writeTimestamp } from "./timestamp.js";
+import { writeTimestamp } from "../../../transport/timestamp.js";
 
 const STATES: readonly PushDelivery["state"][] = ["waiting", "pending", "retrying", "gave_up"];
 

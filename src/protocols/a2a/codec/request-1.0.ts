@@ -1,5 +1,6 @@
 import type { JsonObject, LossSink, Maybe, Operation, OperationOf } from "../../../envelope/index.js";
 import { DecodeProblem, readObject, readText } from "../../../transport/fields.js";
+import { readTimestamp, writeTimestamp } from "../../../transport/timestamp.js";
 import type { DecodeFacts } from "../dialect.js";
 import type { OperationName } from "../operations.js";
 import { flag, historyLengthOf, plain, plainStrings, readMetadata, readParams, someOf, someText, whole } from "../wire.js";
@@ -7,7 +8,6 @@ import { FORM_1_0 } from "./form-1.0.js";
 import { readMessage, writeMessage } from "./message.js";
 import { readPush, writePush } from "./push-1.0.js";
 import { readState, writeState } from "./state.js";
-import { readTimestamp, writeTimestamp } from "./timestamp.js";
 
 export interface Encoded {
   readonly name: OperationName;

@@ -1,12 +1,12 @@
 import type { Artifact, Envelope, Event, JsonObject, LossSink, Maybe, Status, Task } from "../../../envelope/index.js";
 import { isTerminal } from "../../../envelope/index.js";
 import { DecodeProblem, kindOf, readObject, readText } from "../../../transport/fields.js";
+import { readTimestamp, writeTimestamp } from "../../../transport/timestamp.js";
 import type { DecodeFacts } from "../dialect.js";
 import { flag, plain, plainStrings, readMetadata, someOf, someText } from "../wire.js";
 import { statusMessage, takeFailure } from "./failure.js";
 import type { Form } from "./form.js";
 import { readMessage, readParts, writeMessage, writeParts } from "./message.js";
-import { readTimestamp, writeTimestamp } from "./timestamp.js";
 
 type StatusEvent = Extract<Event, { readonly kind: "status" }>;
 type ArtifactEvent = Extract<Event, { readonly kind: "artifact" }>;

@@ -1,7 +1,7 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { encodeBase64, type Json } from "../../../envelope/index.js";
 import { DecodeProblem } from "../../../transport/fields.js";
-import { writeTimestamp } from "../codec/timestamp.js";
+import { writeTimestamp } from "../../../transport/timestamp.js";
 import type { Field, MessageType } from "./schema.js";
 import { BOOL, KEY, LIST, LIST_ITEM, NANOS, NULL, NUMBER, SECONDS, STRING, STRUCT, STRUCT_FIELD, VALUE } from "./well-known.js";
 

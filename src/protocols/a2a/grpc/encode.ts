@@ -1,7 +1,7 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { AgentError, isObject, type JsonObject } from "../../../envelope/index.js";
-import { readBase64 } from "../codec/base64.js";
-import { readTimestamp } from "../codec/timestamp.js";
+import { readBase64 } from "../../../transport/read-base64.js";
+import { readTimestamp } from "../../../transport/timestamp.js";
 import type { Field, MessageType } from "./schema.js";
 import { BOOL, KEY, LIST, LIST_ITEM, NANOS, NULL, NUMBER, SECONDS, STRING, STRUCT, STRUCT_FIELD, VALUE } from "./well-known.js";
 

@@ -1,5 +1,5 @@
 import { AgentError, encodeBase64, type JsonObject, type Maybe } from "../../../envelope/index.js";
-import { readBase64 } from "../codec/base64.js";
+import { readBase64 } from "../../../transport/read-base64.js";
 import type { GrpcStatus } from "../error-tables.js";
 import { decodeMessage } from "./decode.js";
 import { encodeMessage } from "./encode.js";

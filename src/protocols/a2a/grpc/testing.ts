@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Json, JsonObject } from "../../../envelope/index.js";
-import { writeTimestamp } from "../codec/timestamp.js";
+import { writeTimestamp } from "../../../transport/timestamp.js";
 import type { Field, MessageType } from "./schema.js";
 
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 });

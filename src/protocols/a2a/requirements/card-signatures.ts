@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../envelope/index.js";
-import { readBase64 } from "../codec/base64.js";
+import { readBase64 } from "../../../transport/read-base64.js";
+import { demand, demandObject, demandString, show, skip } from "../../duty.js";
 import { type CardDuty, listOf } from "./card-view.js";
-import { demand, demandObject, demandString, show, skip } from "./duty.js";
 
 /** Whether a signature is true depends on whom one trusts; whether it is one at all does not. */
 export const signatureDuties: readonly CardDuty[] = [

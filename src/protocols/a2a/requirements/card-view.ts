@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
+import { ask, type Got } from "../../ask.js";
+import { type DutyText, demand, skip } from "../../duty.js";
 import { CONFORMANCE_TAG, type Subject } from "../../requirement.js";
-import { ask, type Got } from "./ask.js";
-import { type DutyText, demand, skip } from "./duty.js";
 
 /** Where an agent says what it is (A2A 1.0 §8.2), and where it said so up to 0.2. */
 export const CARD_PATH = "/.well-known/agent-card.json";

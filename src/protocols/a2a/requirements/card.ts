@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from "../../../envelope/index.js";
+import { ask, type Got } from "../../ask.js";
+import { type DutyText, demand, demandArray, demandObject, demandString, show, skip, toRequirement } from "../../duty.js";
 import type { Requirement } from "../../requirement.js";
 import { grpcOrigin } from "../grpc/address.js";
-import { ask, type Got } from "./ask.js";
 import { signatureDuties } from "./card-signatures.js";
 import { CARD_PATH, type CardDuty, cardOf, listOf, OLD_CARD_PATH, viewCard } from "./card-view.js";
-import { type DutyText, demand, demandArray, demandObject, demandString, show, skip, toRequirement } from "./duty.js";
 
 const SECTION = "A2A 1.0 §8";
 const MEDIA_TYPE = /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+(\s*;.*)?$/;

@@ -1,5 +1,5 @@
-import { ask } from "./ask.js";
-import { demand, demandString, show } from "./duty.js";
+import { ask } from "../../ask.js";
+import { demand, demandString, show } from "../../duty.js";
 import { call, needsCredentials, type Probe, raw, requestFor, resultOf, send, sendParams, type WireDuty } from "./probe.js";
 import { JSON_BINDINGS } from "./wire.js";
 import { blamesItself, demandError, isError, showError } from "./wire-errors.js";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../envelope/index.js";
+import { type DutyText, demand, NotApplicable, skip, toRequirement } from "../../duty.js";
 import type { Requirement } from "../../requirement.js";
 import type { OperationName } from "../operations.js";
-import { type DutyText, demand, NotApplicable, skip, toRequirement } from "./duty.js";
 import { call, finishedTask, type Probe, probeOf, resultOf, send, sendParams } from "./probe.js";
 import { ERROR_ROWS, type ErrorName, isError, type SeenError } from "./wire-errors.js";
 import { WIRES } from "./wires.js";

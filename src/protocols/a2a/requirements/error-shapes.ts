@@ -1,5 +1,5 @@
 import { isObject } from "../../../envelope/index.js";
-import { demand, demandArray, demandObject, demandString, show } from "./duty.js";
+import { demand, demandArray, demandObject, demandString, show } from "../../duty.js";
 import { call, type Probe, sendParams, type WireDuty } from "./probe.js";
 import { JSON_BINDINGS } from "./wire.js";
 import { ERROR_DOMAIN, ERROR_INFO, type SeenError } from "./wire-errors.js";

@@ -1,7 +1,7 @@
 import { isEventStream } from "../../../transport/body.js";
-import { type Got, type Opened, whole } from "./ask.js";
-import { demand, show } from "./duty.js";
-import { readFrames } from "./frames.js";
+import { type Got, type Opened, whole } from "../../ask.js";
+import { demand, show } from "../../duty.js";
+import { readFrames } from "../../frames.js";
 import type { Answer, Streaming } from "./wire.js";
 import { resultOf } from "./wire-errors.js";
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
-import { demand, demandObject, show } from "./duty.js";
+import { demand, demandObject, show } from "../../duty.js";
 
 /** What a check wants to send; each form writes it in its own members. */
 export interface Sending {

@@ -1,9 +1,9 @@
 import type { Maybe } from "../../../envelope/index.js";
+import type { Got } from "../../ask.js";
+import { demand, skip } from "../../duty.js";
 import { encodeMessage } from "../grpc/encode.js";
 import { methodOf } from "../grpc/methods.js";
 import type { Field, MessageType } from "../grpc/schema.js";
-import type { Got } from "./ask.js";
-import { demand, skip } from "./duty.js";
 import { call, type Probe, raw, requestFor, resultOf, sendParams, type WireDuty } from "./probe.js";
 import { type SeenError, showError } from "./wire-errors.js";
 

@@ -1,6 +1,8 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
 import { bytesOf } from "../../../transport/body.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
+import type { Got, Opened } from "../../ask.js";
+import { demand, show, skip } from "../../duty.js";
 import { grpcOrigin } from "../grpc/address.js";
 import { decodeMessage } from "../grpc/decode.js";
 import { encodeFrame, FrameReader } from "../grpc/framing.js";
@@ -8,8 +10,6 @@ import { methodOf } from "../grpc/methods.js";
 import type { MessageType } from "../grpc/schema.js";
 import { readStatus, statusOfHttp } from "../grpc/status.js";
 import type { OperationName } from "../operations.js";
-import type { Got, Opened } from "./ask.js";
-import { demand, show, skip } from "./duty.js";
 import { type Form, MODERN_FORM, OLD_PROTO_FORM } from "./forms.js";
 import type { Answer, Streaming, Wire } from "./wire.js";
 import { type SeenError, seeGrpcError, showError } from "./wire-errors.js";

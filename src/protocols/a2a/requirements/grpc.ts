@@ -1,9 +1,9 @@
 import { isObject } from "../../../envelope/index.js";
-import { readBase64 } from "../codec/base64.js";
+import { readBase64 } from "../../../transport/read-base64.js";
+import { begin } from "../../ask.js";
+import { demand, demandString, show } from "../../duty.js";
 import { decodeMessage } from "../grpc/decode.js";
 import { STATUS_SCHEMA } from "../grpc/schema-status.js";
-import { begin } from "./ask.js";
-import { demand, demandString, show } from "./duty.js";
 import { isOver } from "./forms.js";
 import { call, collect, type Probe, raw, requestFor, resultOf, sendParams, stream, type WireDuty } from "./probe.js";
 import { showError } from "./wire-errors.js";

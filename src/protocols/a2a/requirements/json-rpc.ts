@@ -1,5 +1,5 @@
 import { isObject, type Json } from "../../../envelope/index.js";
-import { demand, show } from "./duty.js";
+import { demand, show } from "../../duty.js";
 import { type Probe, raw, requestFor, sendParams, type WireDuty } from "./probe.js";
 import { demandError, type ErrorName } from "./wire-errors.js";
 

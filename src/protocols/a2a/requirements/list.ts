@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../../envelope/index.js";
-import { demand, demandArray, demandObject, demandString, show } from "./duty.js";
+import { demand, demandArray, demandObject, demandString, show } from "../../duty.js";
 import type { SeenTask } from "./forms.js";
 import { call, finishedTask, type Probe, resultOf, type WireDuty } from "./probe.js";
 import { JSON_BINDINGS } from "./wire.js";

@@ -1,6 +1,6 @@
 import { isObject } from "../../../envelope/index.js";
+import { demand, demandObject, demandString, show, skip } from "../../duty.js";
 import { listOf } from "./card-view.js";
-import { demand, demandObject, demandString, show, skip } from "./duty.js";
 import { call, needsCredentials, requestFor, resultOf, sendParams, type WireDuty } from "./probe.js";
 import { blamesItself, demandError, showError, wantsCredentials } from "./wire-errors.js";
 

@@ -1,9 +1,9 @@
 import type { JsonObject, Maybe } from "../../../envelope/index.js";
+import { type Ask, ask, type Got, open } from "../../ask.js";
+import { type DutyText, demand, demandString, show, skip, toRequirement } from "../../duty.js";
 import type { Requirement, Subject } from "../../requirement.js";
 import type { OperationName } from "../operations.js";
-import { type Ask, ask, type Got, open } from "./ask.js";
 import { type CardView, cardOf, type ListedInterface } from "./card-view.js";
-import { type DutyText, demand, demandString, show, skip, toRequirement } from "./duty.js";
 import { isOver, type Seen, type SeenTask, type Sending } from "./forms.js";
 import type { Answer, Wire } from "./wire.js";
 import { resultOf, showError } from "./wire-errors.js";

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
+import { demand, show, skip } from "../../duty.js";
 import type { Delivery, Hook } from "../../requirement.js";
-import { demand, show, skip } from "./duty.js";
 import { KIND_FORM, MODERN_FORM, type Seen } from "./forms.js";
 import { anyTask, call, type Probe, resultOf, runningTask, send, sendParams, stateOf, taskIdOf, type WireDuty } from "./probe.js";
 import { pushConfigIn, withTask } from "./push.js";

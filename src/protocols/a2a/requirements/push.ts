@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../envelope/index.js";
 import { isObject } from "../../../envelope/index.js";
+import { demand, demandArray, demandObject, demandString, show } from "../../duty.js";
 import type { OperationName } from "../operations.js";
-import { demand, demandArray, demandObject, demandString, show } from "./duty.js";
 import { anyTask, call, type Probe, resultOf, runningTask, type WireDuty } from "./probe.js";
 import { demandError } from "./wire-errors.js";
 

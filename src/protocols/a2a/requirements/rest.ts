@@ -1,4 +1,4 @@
-import { demand, demandObject, show } from "./duty.js";
+import { demand, demandObject, show } from "../../duty.js";
 import {
   call,
   finishedTask,

@@ -1,5 +1,5 @@
 import { isObject } from "../../../envelope/index.js";
-import { demand, demandArray, demandString, show, skip } from "./duty.js";
+import { demand, demandArray, demandString, show, skip } from "../../duty.js";
 import { isOver, isWaiting } from "./forms.js";
 import { anyTask, call, finishedTask, resultOf, runningTask, send, sendParams, type WireDuty } from "./probe.js";
 import { JSON_BINDINGS } from "./wire.js";

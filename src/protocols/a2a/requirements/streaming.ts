@@ -1,8 +1,8 @@
 import { isObject } from "../../../envelope/index.js";
-import { open } from "./ask.js";
-import { demand, demandString, show, skip } from "./duty.js";
+import { open } from "../../ask.js";
+import { demand, demandString, show, skip } from "../../duty.js";
+import { readFrames } from "../../frames.js";
 import { isOver, isWaiting, type Seen } from "./forms.js";
-import { readFrames } from "./frames.js";
 import {
   call,
   collect,

@@ -1,4 +1,4 @@
-import { demand, show, skip } from "./duty.js";
+import { demand, show, skip } from "../../duty.js";
 import { isOver, type Seen } from "./forms.js";
 import { call, collect, resultOf, runningTask, send, stateOf, stream, type WireDuty } from "./probe.js";
 import { demandError } from "./wire-errors.js";

@@ -1,4 +1,4 @@
-import { demand, demandArray, show, skip } from "./duty.js";
+import { demand, demandArray, show, skip } from "../../duty.js";
 import { anyTask, call, finishedTask, resultOf, runningTask, sendParams, type WireDuty } from "./probe.js";
 import { demandError } from "./wire-errors.js";
 

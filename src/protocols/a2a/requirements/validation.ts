@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../../envelope/index.js";
 import { isObject } from "../../../envelope/index.js";
-import { demand } from "./duty.js";
+import { demand } from "../../duty.js";
 import { call, type Probe, resultOf, sendParams, type WireDuty } from "./probe.js";
 import { JSON_BINDINGS } from "./wire.js";
 import { demandError, namesField, showError } from "./wire-errors.js";

@@ -1,4 +1,4 @@
-import { demand } from "./duty.js";
+import { demand } from "../../duty.js";
 import { call, requestFor, resultOf, sendParams, type WireDuty } from "./probe.js";
 import { JSON_BINDINGS } from "./wire.js";
 import { blamesItself, demandError, showError } from "./wire-errors.js";

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
-import { demand, show } from "./duty.js";
+import { demand, show } from "../../duty.js";
 
 /** An error as it was seen, whatever shape carried it. */
 export interface SeenError {

@@ -1,6 +1,6 @@
 import type { JsonObject, Maybe } from "../../../envelope/index.js";
+import type { Ask, Got, Opened } from "../../ask.js";
 import type { OperationName } from "../operations.js";
-import type { Ask, Got, Opened } from "./ask.js";
 import type { ListedInterface } from "./card-view.js";
 import type { Form } from "./forms.js";
 import type { SeenError } from "./wire-errors.js";

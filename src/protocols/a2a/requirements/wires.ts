@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
+import type { Ask, Got } from "../../ask.js";
+import { demand, show } from "../../duty.js";
 import { OPERATIONS, type OperationName } from "../operations.js";
-import type { Ask, Got } from "./ask.js";
-import { demand, show } from "./duty.js";
 import { listenToEvents } from "./event-stream.js";
 import { KIND_FORM, MODERN_FORM, OLD_PROTO_FORM } from "./forms.js";
 import { MODERN_GRPC, OLD_GRPC } from "./grpc-wire.js";

@@ -1,19 +1,11 @@
-import { AgentError } from "../../../envelope/index.js";
+import { requireBodyType } from "../../../transport/content-type.js";
 import type { Request } from "../../../transport/exchange.js";
 
-/** `application/a2a+json` since 1.0.1, `application/json` before; we read either, with any parameters. A body without a type is taken for JSON. */
+/** `application/a2a+json` since 1.0.1, `application/json` before; we read either. */
+const BODY_TYPES = ["application/json", "application/a2a+json"] as const;
+
 export function requireJson(request: Request): void {
-  const type = request.headers["content-type"];
-  if (type === undefined || type === "application/json") return;
-  const media = (type.split(";", 1)[0] ?? "").trim().toLowerCase();
-  if (media === "application/json" || media === "application/a2a+json") return;
-  throw new AgentError(
-    "unsupported_content",
-    `the body must be application/json or application/a2a+json, not ${JSON.stringify(media.slice(0, 64))}`,
-    {
-      field: "content-type",
-    },
-  );
+  requireBodyType(request, BODY_TYPES);
 }
 
 /** The media type of a REST answer: `application/json`, which every client reads, unless the caller asks for the newer name. */

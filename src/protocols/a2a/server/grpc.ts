@@ -11,6 +11,7 @@ import {
 import type { Request, Response } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { errorHeaders } from "../../../transport/response.js";
+import { answerable } from "../../answerable.js";
 import type { Host } from "../../protocol.js";
 import { v03Proto } from "../codec/codec-0.3-proto.js";
 import { v1 } from "../codec/codec-1.0.js";
@@ -62,7 +63,7 @@ export async function answerGrpc(host: Host, settings: A2aSettings, request: Req
     const call: GrpcCall = { host, settings, version, dialect, method, answering, timeoutMs };
     return await (OPERATIONS[name].streaming ? writeStream(call) : writeOne(call));
   } catch (thrown) {
-    return failed(AgentError.from(thrown), version, settings);
+    return failed(answerable(host, thrown), version, settings);
   }
 }
 

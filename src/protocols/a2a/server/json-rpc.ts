@@ -8,10 +8,12 @@ import {
   type Principal,
   type Via,
 } from "../../../envelope/index.js";
+import { streamResponse, wantsEvents } from "../../../transport/event-stream.js";
 import type { Request, Response } from "../../../transport/exchange.js";
 import { encodeRpcError, encodeRpcResult, INVALID_REQUEST, type RpcId, readRpcRequest } from "../../../transport/json-rpc.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
+import { answerable } from "../../answerable.js";
 import type { Host } from "../../protocol.js";
 import { v03 } from "../codec/codec-0.3.js";
 import { v1 } from "../codec/codec-1.0.js";
@@ -20,7 +22,6 @@ import { rpcErrorOf } from "../errors.js";
 import { OPERATIONS, type OperationName } from "../operations.js";
 import { type Answering, type Asked, answer, checkParams } from "./answering.js";
 import { requireJson } from "./content-type.js";
-import { streamResponse } from "./event-stream.js";
 import { extensionHeaders } from "./extensions.js";
 import { checkVersion, requestedVersion, versionNotSupported } from "./negotiate.js";
 import { answerHeaders, writeAnswer } from "./write-answer.js";
@@ -71,7 +72,7 @@ export async function answerJsonRpc(host: Host, card: Card, request: Request, te
     const result = writeAnswer(host, dialect, answering, await reply);
     return jsonResponse(200, encodeRpcResult(id, result), answerHeaders(answering, version));
   } catch (thrown) {
-    const error = AgentError.from(thrown);
+    const error = answerable(host, thrown);
     if (streaming && version === "0.3" && wantsEvents(request)) return writeStreamError(error, id);
     return writeError(error, id, version);
   }
@@ -113,10 +114,6 @@ function writeStreamError(error: AgentError, id: RpcId): Response {
   if (HTTP_STATUS[error.code] !== undefined) return writeError(error, id, "0.3");
   const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };
   return { status: 200, headers, body: encodeSse(encodeRpcError(id, rpcErrorOf(error, "0.3"))) };
-}
-
-function wantsEvents(request: Request): boolean {
-  return request.headers["accept"]?.includes("text/event-stream") === true;
 }
 
 function writeError(error: AgentError, id: RpcId, version: Dialect["version"]): Response {

@@ -16,15 +16,16 @@ import {
   textPart,
   type Via,
 } from "../../../envelope/index.js";
+import { streamResponse, wantsEvents } from "../../../transport/event-stream.js";
 import type { Request, Response } from "../../../transport/exchange.js";
-import { blame, optional, readInteger, readObject, readString, readStrings } from "../../../transport/fields.js";
+import { optional, readInteger, readObject, readString, readStrings } from "../../../transport/fields.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
+import { answerable } from "../../answerable.js";
 import type { Host } from "../../protocol.js";
 import { v1 } from "../codec/codec-1.0.js";
 import { errorRow } from "../error-tables.js";
 import { requireJson } from "./content-type.js";
-import { streamResponse } from "./event-stream.js";
 import { callParameters } from "./extensions.js";
 
 /**
@@ -41,7 +42,7 @@ export async function answerPlain(host: Host, card: Card, request: Request): Pro
     requireJson(request);
     const body = request.json();
     id = isObject(body) ? (body["id"] ?? null) : null;
-    const streaming = request.headers["accept"]?.includes("text/event-stream") === true;
+    const streaming = wantsEvents(request);
     const call = host.begin(request, {
       caller,
       agent: card.name,
@@ -64,7 +65,7 @@ export async function answerPlain(host: Host, card: Card, request: Request): Pro
     if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
     return jsonResponse(200, JSON.stringify({ id, events: plainEvents(await reply) }));
   } catch (thrown) {
-    const error = blame(thrown, "invalid_message");
+    const error = answerable(host, thrown);
     return jsonResponse(errorRow(error.code).http["1.0.1"], JSON.stringify(plainError(id, error)), errorHeaders(error));
   }
 }

@@ -1,4 +1,5 @@
-import { AgentError, type JsonObject } from "../../../envelope/index.js";
+import type { JsonObject } from "../../../envelope/index.js";
+import { decodeSegment, readQuery } from "../../../transport/address-parts.js";
 import type { Request } from "../../../transport/exchange.js";
 import { DecodeProblem } from "../../../transport/fields.js";
 import type { OperationName } from "../operations.js";
@@ -65,15 +66,6 @@ function only(allowed: string, method: string, operation: RestOperation): RestMa
   return method === allowed ? operation : { allow: [allowed] };
 }
 
-/** One segment of a path as text; a broken escape is the caller's mistake. */
-export function decodeSegment(segment: string | undefined): string {
-  try {
-    return decodeURIComponent(segment ?? "");
-  } catch (thrown) {
-    throw new AgentError("invalid_message", "the path holds a broken percent escape", { field: "path", cause: thrown });
-  }
-}
-
 /** The request's parameters as one object, as the other binding would have them. */
 export function restParams(request: Request, { from, ids }: RestOperation): JsonObject {
   if (from === "query") return { ...queryParams(request.query), ...ids };
@@ -89,13 +81,10 @@ const BOOLEANS: ReadonlySet<string> = new Set(["includeArtifacts", "include_arti
 
 /** GET parameters: camelCase names, numbers as digits, booleans as words (§11.5). */
 export function queryParams(query: string): JsonObject {
-  const params = new Map<string, string | boolean>();
-  for (const pair of query === "" ? [] : query.split("&")) {
-    const equals = pair.indexOf("=");
-    const name = unescapeQuery(equals < 0 ? pair : pair.slice(0, equals));
-    const value = unescapeQuery(equals < 0 ? "" : pair.slice(equals + 1));
-    if (params.has(name)) throw new DecodeProblem(name, "is given twice in the query");
-    params.set(name, BOOLEANS.has(name) ? readWord(name, value) : value);
+  const params = new Map<string, string | boolean>(readQuery(query));
+  for (const name of BOOLEANS) {
+    const value = params.get(name);
+    if (typeof value === "string") params.set(name, readWord(name, value));
   }
   return Object.fromEntries(params);
 }
@@ -103,12 +92,4 @@ export function queryParams(query: string): JsonObject {
 function readWord(name: string, value: string): boolean {
   if (value === "true" || value === "false") return value === "true";
   throw new DecodeProblem(name, "must be true or false");
-}
-
-function unescapeQuery(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll("+", " "));
-  } catch {
-    throw new DecodeProblem("query", "holds a broken percent escape");
-  }
 }

@@ -8,10 +8,13 @@ import {
   type Maybe,
   type Via,
 } from "../../../envelope/index.js";
+import { decodeSegment } from "../../../transport/address-parts.js";
+import { streamResponse } from "../../../transport/event-stream.js";
 import type { Request, Response } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { errorHeaders } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
+import { answerable } from "../../answerable.js";
 import type { Host } from "../../protocol.js";
 import { v03Proto } from "../codec/codec-0.3-proto.js";
 import { v1 } from "../codec/codec-1.0.js";
@@ -21,9 +24,8 @@ import { OPERATIONS } from "../operations.js";
 import type { A2aSettings } from "../settings.js";
 import { type Answering, answer } from "./answering.js";
 import { requireJson, restMediaType } from "./content-type.js";
-import { streamResponse } from "./event-stream.js";
 import { checkVersion } from "./negotiate.js";
-import { decodeSegment, matchRest, type RestOperation, restParams } from "./rest-paths.js";
+import { matchRest, type RestOperation, restParams } from "./rest-paths.js";
 import { answerHeaders, writeAnswer } from "./write-answer.js";
 
 const VIA_1: Via = Object.freeze({ protocol: "a2a", version: "1.0", binding: "HTTP+JSON" });
@@ -56,7 +58,7 @@ export async function answerRest(host: Host, settings: A2aSettings, request: Req
     const answering = answer(host, { request, dialect, via, card, caller, name: matched.name, params, tenant });
     return await write(host, settings, request, { dialect, matched, answering });
   } catch (thrown) {
-    return writeError(AgentError.from(thrown), request, dialect, settings);
+    return writeError(answerable(host, thrown), request, dialect, settings);
   }
 }
 

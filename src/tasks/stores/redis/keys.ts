@@ -18,6 +18,8 @@ const KNOWN_OWNERS = 1_000;
 export class KeyNames {
   readonly leases: string;
   readonly duePushes: string;
+  /** What is remembered beside tasks: values by name, names in order, when those end that do, and the bytes of all. */
+  readonly records: readonly string[];
   readonly #prefix: string;
   readonly #tags = new Map<string, string>();
 
@@ -25,6 +27,7 @@ export class KeyNames {
     this.#prefix = prefix;
     this.leases = `${prefix}:leases`;
     this.duePushes = `${prefix}:due`;
+    this.records = ["values", "names", "ends", "bytes"].map((kind) => `${prefix}:{records}:${kind}`);
   }
 
   ofTask(owner: string, id: string): TaskKeys {

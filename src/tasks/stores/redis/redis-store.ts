@@ -27,6 +27,7 @@ import type { RedisConnection } from "./connection.js";
 import { Holdings, savedFrom } from "./holdings.js";
 import type { KeyNames, TaskKeys } from "./keys.js";
 import { listingOf } from "./listing.js";
+import { RedisRecords } from "./records.js";
 import { foldedFrom, turnMessageFrom } from "./task-material.js";
 import { TaskScripts } from "./task-scripts.js";
 import { RedisWebhooks } from "./webhooks.js";
@@ -54,6 +55,7 @@ const HEARD = new Set<unknown>(["heard", "repeated", "missing", "closed", "inter
 /** Every method is one script, and so one step and one round trip; hints go out before it, on the same connection. */
 export class RedisStore implements Store {
   readonly durability: string;
+  readonly records: RedisRecords;
   readonly #redis: RedisConnection;
   readonly #bells: Bells;
   readonly #names: KeyNames;
@@ -67,6 +69,7 @@ export class RedisStore implements Store {
 
   constructor({ redis, bells, names, limits, slackMs, durability, origin }: RedisStoreParts) {
     this.durability = durability;
+    this.records = new RedisRecords(redis, names.records, limits);
     this.#redis = redis;
     this.#bells = bells;
     this.#names = names;

@@ -102,5 +102,13 @@ CREATE TABLE totals (
 INSERT INTO totals VALUES (1, 0, 0, 0, 0);
 `;
 
+/** Keys are in an order that bytes have too; a record without an end stays. Small rows in the index, long values at the end. */
+const RECORDS = `
+CREATE TABLE records (key TEXT NOT NULL PRIMARY KEY, until INTEGER, bytes INTEGER NOT NULL, value TEXT NOT NULL);
+CREATE INDEX records_ending ON records (until) WHERE until IS NOT NULL;
+ALTER TABLE totals ADD COLUMN records INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE totals ADD COLUMN record_bytes INTEGER NOT NULL DEFAULT 0;
+`;
+
 /** Each brings a file one version further; the number of those that were made is the file's version. Never changed, only added to. */
-export const MIGRATIONS: readonly string[] = [FIRST];
+export const MIGRATIONS: readonly string[] = [FIRST, RECORDS];

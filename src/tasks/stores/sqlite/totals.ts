@@ -2,18 +2,22 @@ import type { Connection, Statement } from "./library.js";
 
 /** How much is kept, counted in the file itself, so that no step has to look through it and several processes agree. */
 export class Totals {
-  readonly #read: Statement<readonly [number, number, number, number]>;
+  readonly #read: Statement<readonly [number, number, number, number, number, number]>;
   readonly #write: Statement<readonly []>;
   #tasks = 0;
   #bytes = 0;
   #keys = 0;
   #rests = 0;
+  #records = 0;
+  #recordBytes = 0;
   #known = false;
   #changed = false;
 
   constructor(connection: Connection) {
-    this.#read = connection.prepare("SELECT tasks, bytes, keys, rests FROM totals");
-    this.#write = connection.prepare("UPDATE totals SET tasks = ?, bytes = ?, keys = ?, rests = ?");
+    this.#read = connection.prepare("SELECT tasks, bytes, keys, rests, records, record_bytes FROM totals");
+    this.#write = connection.prepare(
+      "UPDATE totals SET tasks = ?, bytes = ?, keys = ?, rests = ?, records = ?, record_bytes = ?",
+    );
   }
 
   get tasks(): number {
@@ -31,12 +35,24 @@ export class Totals {
     return this.#keys;
   }
 
-  add(more: { readonly tasks?: number; readonly bytes?: number; readonly keys?: number }): void {
+  get records(): number {
+    this.#look();
+    return this.#records;
+  }
+
+  get recordBytes(): number {
+    this.#look();
+    return this.#recordBytes;
+  }
+
+  add(more: Partial<Record<"tasks" | "bytes" | "keys" | "records" | "recordBytes", number>>): void {
     this.#look();
     this.#changed = true;
     this.#tasks += more.tasks ?? 0;
     this.#bytes += more.bytes ?? 0;
     this.#keys += more.keys ?? 0;
+    this.#records += more.records ?? 0;
+    this.#recordBytes += more.recordBytes ?? 0;
   }
 
   /** The place of a task that comes to rest now, behind all that rest already. */
@@ -55,7 +71,7 @@ export class Totals {
 
   /** To be said before a transaction ends well. */
   write(): void {
-    if (this.#changed) this.#write.run([this.#tasks, this.#bytes, this.#keys, this.#rests]);
+    if (this.#changed) this.#write.run([this.#tasks, this.#bytes, this.#keys, this.#rests, this.#records, this.#recordBytes]);
     this.#changed = false;
   }
 
@@ -63,7 +79,7 @@ export class Totals {
     if (this.#known) return;
     const row = this.#read.get([]);
     if (row === undefined) throw new Error("the totals are missing");
-    [this.#tasks, this.#bytes, this.#keys, this.#rests] = row;
+    [this.#tasks, this.#bytes, this.#keys, this.#rests, this.#records, this.#recordBytes] = row;
     this.#known = true;
   }
 }

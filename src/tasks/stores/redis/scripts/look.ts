@@ -1,4 +1,4 @@
-import { MATERIAL, TASK } from "./pieces.js";
+import { CLOCK, MATERIAL, TASK } from "./pieces.js";
 
 /** Entries and whether more can come, in one step. Arguments: after, limit. */
 export const READ = `${TASK}
@@ -32,18 +32,13 @@ return 1
  * time, state, context, idempotency key, changed since, then time and id of the last task of the page before, page size.
  * A filter begins with "=", or is "" when there is none.
  */
-export const LIST = `
+export const LIST = `${CLOCK}
 local tasks, idle, rows = KEYS[1], KEYS[2], KEYS[3]
-local now = tonumber(ARGV[1])
-if not now then
-  local time = redis.call('TIME')
-  now = time[1] * 1000 + math.floor(time[2] / 1000)
-end
 local state, context, key, since, after_at, after_id, page_size = unpack(ARGV, 2, 8)
 local STEP, PLACES = 2000, 64
 
 repeat
-  local over = redis.call('ZRANGEBYSCORE', idle, '-inf', '(' .. string.format('%d', (now + 1) * PLACES), 'LIMIT', 0, STEP)
+  local over = redis.call('ZRANGEBYSCORE', idle, '-inf', '(' .. int((now + 1) * PLACES), 'LIMIT', 0, STEP)
   if #over > 0 then
     redis.call('ZREM', idle, unpack(over))
     redis.call('ZREM', tasks, unpack(over))
@@ -104,6 +99,6 @@ else
     end
   end
 end
-local last = #page > 0 and string.format('%d', -redis.call('ZSCORE', tasks, page[#page])) or ''
+local last = #page > 0 and int(-redis.call('ZSCORE', tasks, page[#page])) or ''
 return { total, more, last, unpack(page) }
 `;

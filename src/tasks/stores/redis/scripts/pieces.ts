@@ -1,13 +1,5 @@
-/**
- * Pieces that several scripts share. A script of a task is given all keys of that task and of its owner's indexes, always in
- * this order: they share a hash tag, so they live on one node of a cluster. Arguments: the time ("" for Redis's own), the
- * store that asks, the task's id, then what the operation needs. A column that is not there has its first value: most tasks
- * never have a message in the queue, a webhook or a request to cancel, and every write costs.
- */
-export const TASK = `
-local columns, journal, heard, pushes, snapshot = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local tasks, idle, rows = KEYS[6], KEYS[7], KEYS[8]
-local origin, id = ARGV[2], ARGV[3]
+/** The time is the first argument of every script; "" for Redis's own. */
+export const CLOCK = `
 local now = tonumber(ARGV[1])
 if not now then
   local time = redis.call('TIME')
@@ -15,6 +7,18 @@ if not now then
 end
 -- Redis writes a number of Lua's with all its digits as a fraction, which takes longer than most commands do.
 local function int(number) return string.format('%d', number) end
+`;
+
+/**
+ * Pieces that several scripts share. A script of a task is given all keys of that task and of its owner's indexes, always in
+ * this order: they share a hash tag, so they live on one node of a cluster. Arguments: the time ("" for Redis's own), the
+ * store that asks, the task's id, then what the operation needs. A column that is not there has its first value: most tasks
+ * never have a message in the queue, a webhook or a request to cancel, and every write costs.
+ */
+export const TASK = `${CLOCK}
+local columns, journal, heard, pushes, snapshot = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local tasks, idle, rows = KEYS[6], KEYS[7], KEYS[8]
+local origin, id = ARGV[2], ARGV[3]
 -- A finished task is over at its own time, whether Redis has removed its keys by then or not.
 local function is_over(gone) return gone and tonumber(gone) <= now end
 local function ring() redis.call('PUBLISH', PREFIX .. ':w:' .. id, origin) end

@@ -4,21 +4,28 @@ import { APPEND, RENEW } from "./append.js";
 import { CREATE } from "./create.js";
 import { EVICT, REQUEST_CANCEL, TAKE_OVER } from "./hands.js";
 import { KEEP_SNAPSHOT, LIST, READ, SNAPSHOT } from "./look.js";
+import { ADD_RECORD, COUNT_RECORD, DELETE_RECORD, GET_RECORD, LIST_RECORDS, PUT_RECORD } from "./records.js";
 import { SETTLE_HINTS } from "./settle-hints.js";
 import { HEAR_MESSAGE, NEXT_TURN, RESUME } from "./turns.js";
 import { DELETE_PUSH, DUE_PUSH, PUSHES, SET_PUSH, TOLD } from "./webhooks.js";
 
 const SOURCES = {
+  addRecord: ADD_RECORD,
   append: APPEND,
+  countRecord: COUNT_RECORD,
   create: CREATE,
   deletePush: DELETE_PUSH,
+  deleteRecord: DELETE_RECORD,
   duePush: DUE_PUSH,
   evict: EVICT,
+  getRecord: GET_RECORD,
   hear: HEAR_MESSAGE,
   keepSnapshot: KEEP_SNAPSHOT,
   list: LIST,
+  listRecords: LIST_RECORDS,
   nextTurn: NEXT_TURN,
   pushes: PUSHES,
+  putRecord: PUT_RECORD,
   read: READ,
   renew: RENEW,
   requestCancel: REQUEST_CANCEL,
@@ -65,6 +72,7 @@ local PREFIX = '${prefix}'
 local KEPT_TASKS, KEPT_TASKS_MS, EXPIRE_MS = ${whole(keptTasks)}, ${whole(keptTasksMs)}, '${whole(expireMs)}'
 local JOURNAL_ENTRIES, JOURNAL_BYTES, INPUTS_PER_TASK = ${whole(journalEntries)}, ${whole(journalBytes)}, ${whole(inputsPerTask)}
 local KEYS_PER_OWNER, PUSH_CONFIGS = ${whole(limits.idempotencyKeysPerOwner)}, ${whole(limits.pushConfigsPerTask)}
+local KEPT_RECORDS, KEPT_RECORD_BYTES = ${whole(limits.keptRecords)}, ${whole(limits.keptRecordBytes)}
 local IDLE_LOOK_MS = ${IDLE_LOOK_MS}
 local EVICTED_AT_ONCE = ${Math.min(EVICTED_MOST, Math.max(1, whole(keptTasks / EVICTED_PART)))}
 `;

@@ -1,0 +1,46 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { agent, connect, type Server, serve, Verdicts } from "../index.js";
+
+let server: Server | undefined;
+afterEach(() => server?.close());
+
+const clerk = agent({
+  name: "clerk",
+  description: "answers by skill",
+  skills: [
+    {
+      id: "sum",
+      name: "Sum",
+      description: "adds",
+      tags: ["t"],
+      document: "add the numbers\n",
+      handle: (message) => `sum of ${message.text}`,
+    },
+    { id: "talk", name: "Talk", description: "talks", tags: ["t"] },
+  ],
+  handle: (message) => `talk about ${message.text}`,
+});
+
+describe("a skill with a function of its own", () => {
+  test("answers the messages that name it, and only those", async () => {
+    server = await serve(clerk);
+    const peer = await connect(server.url, { verdicts: new Verdicts() });
+    expect(await peer.ask("1 2", { intent: "sum" })).toBe("sum of 1 2");
+    expect(await peer.ask("1 2", { intent: "talk" })).toBe("talk about 1 2");
+    expect(await peer.ask("1 2", { intent: "constructor" })).toBe("talk about 1 2");
+    expect(await peer.ask("1 2")).toBe("talk about 1 2");
+    await peer.close();
+  });
+
+  test("shows its document and not its function", () => {
+    expect(clerk.card.skills).toEqual([
+      { id: "sum", name: "Sum", description: "adds", tags: ["t"], document: "add the numbers\n" },
+      { id: "talk", name: "Talk", description: "talks", tags: ["t"] },
+    ]);
+  });
+
+  test("has a name nobody else has", () => {
+    const skill = { id: "sum", name: "Sum", description: "adds", tags: ["t"], handle: () => "" };
+    expect(() => agent({ name: "a", description: "d", handle: () => "", skills: [skill, skill] })).toThrow('"sum"');
+  });
+});

@@ -1,0 +1,42 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { AgentError, agent, connect, type Server, serve, Verdicts } from "../index.js";
+
+let server: Server | undefined;
+afterEach(() => server?.close());
+
+/** What an agent's owner hears of when its agent ends like this. */
+async function heardOf(handle: Parameters<typeof agent>[0]["handle"]): Promise<readonly unknown[]> {
+  const heard: unknown[] = [];
+  server = await serve(agent({ name: "a", description: "d", handle }), { onError: (thrown) => heard.push(thrown) });
+  const peer = await connect(server.url, { verdicts: new Verdicts() });
+  const answer = await peer.ask("hello").catch((thrown: unknown) => AgentError.from(thrown).message);
+  expect(answer).not.toContain("bug");
+  await peer.close();
+  return heard;
+}
+
+describe("a fault of an agent", () => {
+  const bug = new Error("a bug of mine");
+  test.each([
+    [
+      "thrown at once",
+      () => {
+        throw bug;
+      },
+    ],
+    ["thrown later", async () => Promise.reject(bug)],
+    [
+      "thrown in a stream",
+      async function* () {
+        yield "half ";
+        throw bug;
+      },
+    ],
+  ])("%s is heard of once, and its words stay inside", async (_, handle) => {
+    expect(await heardOf(handle)).toEqual([bug]);
+  });
+
+  test("that is meant for the caller is no fault", async () => {
+    expect(await heardOf(async () => Promise.reject(new AgentError("unsupported", "not today")))).toEqual([]);
+  });
+});

@@ -1,0 +1,12 @@
+/** Language models behind one port. Nothing here is needed unless a model is configured. */
+export type {
+  FunctionCall,
+  FunctionCallingModel,
+  FunctionRequest,
+  LanguageModel,
+  ModelAnswer,
+  ModelFunction,
+  ModelMessage,
+  ModelRequest,
+} from "./language-model.js";
+export { type OpenAiModel, type OpenAiModelOptions, openAiModel } from "./open-ai-model.js";

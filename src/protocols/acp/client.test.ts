@@ -1,0 +1,381 @@
+import { describe, expect, test } from "vitest";
+import {
+  AgentError,
+  CancelSource,
+  type Event,
+  isPromise,
+  type Loss,
+  type Operation,
+  type OperationOf,
+  startCall,
+} from "../../envelope/index.js";
+import type { Chunk, Request, Response } from "../../transport/exchange.js";
+import { connect } from "./client.js";
+import { decodeManifest } from "./codec.js";
+
+const RUN = "0f5c1a52-5b9e-4c9e-9a4e-3f2d7a1b6c11";
+const SESSION = "6a0d6f0e-9a55-4d0c-8f0a-5f0e2b1c7d11";
+const JSON_TYPE = { "content-type": "application/json" };
+const SSE = { "content-type": "text/event-stream; charset=utf-8" };
+
+/** As the SDK's server writes it, nulls and all. */
+function run(status: string, more: object = {}): object {
+  return {
+    run_id: RUN,
+    agent_name: "echo",
+    session_id: SESSION,
+    status,
+    await_request: null,
+    output: [],
+    error: null,
+    created_at: "2026-01-02T03:04:05.100000Z",
+    finished_at: null,
+    ...more,
+  };
+}
+const part = (content: string): object => ({
+  name: null,
+  content_type: "text/plain",
+  content,
+  content_encoding: "plain",
+  content_url: null,
+  metadata: null,
+});
+const said = (content: string): object => ({ role: "agent/echo", parts: [part(content)], created_at: null, completed_at: null });
+const CREATED = { type: "run.created", run: run("created") };
+const WORKING = { type: "run.in-progress", run: run("in-progress") };
+const PIECES = [
+  { type: "message.created", message: { ...said(""), parts: [] } },
+  { type: "message.part", part: part("one ") },
+  { type: "message.part", part: part("two") },
+];
+const DONE = { type: "run.completed", run: run("completed", { output: [{ ...said(""), parts: [part("one "), part("two")] }] }) };
+
+const json = (body: unknown, status = 200): Response => ({ status, headers: JSON_TYPE, body: JSON.stringify(body) });
+const sse = (...items: readonly object[]): Response => ({
+  status: 200,
+  headers: SSE,
+  body: items.map((item) => `data: ${JSON.stringify(item)}\n\n`).join(""),
+});
+
+function peer(answer: (request: Request, count: number) => Response | Promise<Response>, url = "http://acp.example/base") {
+  const asked: Request[] = [];
+  const exchange = (request: Request): Response | Promise<Response> => answer(request, asked.push(request));
+  const way = { url, card: decodeManifest({ name: "echo" }), version: "0.2", binding: "REST" };
+  const handler = connect({ exchange, close: async () => undefined }, way, { now: () => 1_000, newId: () => "id" });
+  return { handler, asked };
+}
+
+const send = (delivery: OperationOf<"send">["delivery"], context = {}): OperationOf<"send"> => ({
+  kind: "send",
+  envelope: {
+    id: "m-1",
+    ts: 1_767_323_045.12,
+    src: "me",
+    dst: "echo",
+    intent: "",
+    role: "user",
+    content: [{ kind: "text", text: "hi" }],
+    context,
+    meta: {},
+  },
+  delivery,
+  task: "auto",
+});
+
+async function outcome(
+  answer: Parameters<typeof peer>[0],
+  operation: Operation,
+  call = startCall(),
+): Promise<readonly (Event | string)[]> {
+  const events: (Event | string)[] = [];
+  try {
+    const reply = peer(answer).handler(operation, call);
+    if (isPromise(reply)) return [await reply];
+    for await (const event of reply) events.push(event);
+  } catch (thrown) {
+    events.push(AgentError.from(thrown).code);
+  }
+  return events;
+}
+
+/** What a stream told, in a few words. */
+function told(events: readonly (Event | string)[]): readonly string[] {
+  return events.map((event) => {
+    if (typeof event === "string") return event;
+    if (event.kind === "task") return `task ${event.task.status.state}`;
+    if (event.kind === "status") return event.status.state;
+    if (event.kind !== "artifact") return event.kind;
+    const [first] = event.artifact.parts;
+    return `${event.append ? "+" : ""}${first?.kind === "text" ? first.text : first?.kind}`;
+  });
+}
+
+const bodyOf = (request: Request | undefined): unknown => JSON.parse(Buffer.from(request?.body ?? []).toString());
+
+describe("what is sent", () => {
+  test.each([
+    ["answer", "sync"],
+    ["accepted", "async"],
+    ["stream", "stream"],
+  ] as const)("%s is the mode %s", async (delivery, mode) => {
+    const { handler, asked } = peer(() => json(run("completed")));
+    const reply = handler(send(delivery, { sessionId: SESSION, idempotencyKey: "k-1" }), startCall());
+    await (isPromise(reply) ? reply : reply[Symbol.asyncIterator]().next());
+    expect(asked[0]).toMatchObject({ method: "POST", target: "http://acp.example/base/runs" });
+    expect(asked[0]?.headers).toMatchObject({ "content-type": "application/json", "idempotency-key": "k-1" });
+    expect(bodyOf(asked[0])).toEqual({
+      agent_name: "echo",
+      input: [
+        { role: "user", parts: [part("hi")], created_at: "2026-01-02T03:04:05.120Z", completed_at: "2026-01-02T03:04:05.120Z" },
+      ],
+      session_id: SESSION,
+      mode,
+    });
+  });
+
+  test("a message to a task answers its question", async () => {
+    const { handler, asked } = peer(() => json(run("completed")));
+    await handler(send("answer", { taskId: RUN }), startCall());
+    expect(asked[0]?.target).toBe(`http://acp.example/base/runs/${RUN}`);
+    expect(bodyOf(asked[0])).toMatchObject({ await_resume: { type: "message", message: { parts: [part("hi")] } }, mode: "sync" });
+  });
+
+  test("the agent that the address names", async () => {
+    const { handler, asked } = peer(() => json(run("completed")), "http://acp.example/base/agents/other%20one");
+    await handler(send("answer"), startCall());
+    expect(bodyOf(asked[0])).toMatchObject({ agent_name: "other one" });
+  });
+
+  test("a session with another id gets a UUID of its own for each caller, and its own name back", async () => {
+    const lost: Loss[] = [];
+    const { handler, asked } = peer((request) =>
+      json(run("completed", { session_id: (bodyOf(request) as { session_id: string }).session_id })),
+    );
+    const as = (owner: string) =>
+      startCall({ caller: { id: owner, scheme: "key", scopes: [], owner }, lose: (loss) => lost.push(loss) });
+    const answers = [as("a"), as("a"), as("b")].map(
+      async (call) => handler(send("answer", { sessionId: "c-1" }), call) as Promise<Event>,
+    ); // one answer each
+    for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ task: { contextId: "c-1" } });
+    const [first, second, third] = asked.map((request) => (bodyOf(request) as { session_id: string }).session_id);
+    expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
+    expect(lost.map(({ path }) => path)).toEqual(["context.sessionId", "context.sessionId", "context.sessionId"]);
+  });
+
+  test.each<[Operation, string]>([
+    [{ kind: "task.list" }, "unsupported_method"],
+    [{ kind: "session.close", sessionId: "s" }, "unsupported_method"],
+    [{ kind: "push.list", taskId: RUN }, "push_unsupported"],
+    [{ kind: "card", extended: true }, "card_not_configured"],
+    [{ ...send("answer"), push: { taskId: "", id: "p", url: "https://hook.example" } }, "push_unsupported"],
+  ])("nothing, for what ACP does not have: %o", async (operation, code) => {
+    const { handler, asked } = peer(() => json({}));
+    await expect((async () => handler(operation, startCall()))()).rejects.toMatchObject({ code, facts: { sent: "no" } });
+    expect(asked).toEqual([]);
+  });
+});
+
+describe("what comes back", () => {
+  test("a run that failed is an answer", async () => {
+    const failed = run("failed", { error: { code: "invalid_input", message: "no", data: null } });
+    expect(await outcome(() => json(failed), send("answer"))).toMatchObject([
+      {
+        kind: "task",
+        task: { id: RUN, contextId: SESSION, status: { state: "failed", error: { code: "invalid_message", message: "no" } } },
+      },
+    ]);
+  });
+
+  test.each(["task.get", "task.cancel"] as const)("another run than %s asked for is no answer", async (kind) => {
+    const other = { ...run("completed"), run_id: "00000000-0000-4000-8000-000000000001" };
+    const { handler } = peer(() => json(other));
+    await expect(handler({ kind, taskId: RUN }, startCall())).rejects.toMatchObject({ code: "bad_peer" });
+  });
+
+  test("a cancellation as far as it is", async () => {
+    const { handler, asked } = peer(() => json(run("cancelling"), 202));
+    expect(await handler({ kind: "task.cancel", taskId: RUN }, startCall())).toMatchObject({
+      task: { status: { state: "canceling" } },
+    });
+    expect(asked[0]).toMatchObject({ method: "POST", target: `http://acp.example/base/runs/${RUN}/cancel` });
+  });
+
+  // Statuses and codes as the SDK's server answers.
+  test.each<[Operation, number, string, string]>([
+    [send("answer"), 404, "not_found", "not_found"],
+    [send("stream"), 404, "not_found", "not_found"],
+    [send("answer"), 422, "invalid_input", "invalid_message"],
+    [{ kind: "task.get", taskId: RUN }, 404, "not_found", "task_not_found"],
+    [{ kind: "task.get", taskId: "t-1" }, 422, "invalid_input", "task_not_found"],
+    [{ kind: "task.cancel", taskId: RUN }, 403, "server_error", "not_cancelable"],
+    [send("answer", { taskId: RUN }), 403, "server_error", "task_closed"],
+    [{ kind: "task.subscribe", taskId: RUN, follow: true }, 404, "not_found", "task_not_found"],
+    [{ kind: "task.subscribe", taskId: RUN, follow: false }, 404, "not_found", "task_not_found"],
+  ])("%o refused with %i %s is %s", async (operation, status, code, ours) => {
+    expect(await outcome(() => json({ code, message: "no", data: null }, status), operation)).toEqual([ours]);
+  });
+
+  test("403 of something that stands before the server is no word about the run", async () => {
+    expect(await outcome(() => json("denied", 403), { kind: "task.cancel", taskId: RUN })).toEqual(["forbidden"]);
+  });
+
+  test.each<[string, Response]>([
+    ["nothing", { status: 200, headers: {}, body: "" }],
+    ["no JSON", { status: 200, headers: {}, body: "<html>" }],
+    ["no run", json({ run_id: RUN })],
+    ["a list", json([])],
+    ["a redirect", { status: 302, headers: { location: "http://other.example" }, body: "" }],
+  ])("%s instead of a run is the peer's fault", async (_, response) => {
+    expect(await outcome(() => response, send("answer"))).toEqual(["bad_peer"]);
+  });
+});
+
+describe("a stream", () => {
+  test("is the task, and what happens to it", async () => {
+    const events = await outcome(
+      () => sse(CREATED, WORKING, { type: "generic", generic: { thought: "hm" } }, ...PIECES, DONE),
+      send("stream"),
+    );
+    expect(told(events)).toEqual(["task submitted", "working", "working", "one ", "+two", "completed"]);
+    expect(events[2]).toMatchObject({ metadata: { thought: "hm" } });
+  });
+
+  test("ends well at a question", async () => {
+    const awaiting = run("awaiting", { await_request: { type: "message", message: said("which city?") } });
+    const events = await outcome(() => sse(CREATED, WORKING, { type: "run.awaiting", run: awaiting }), send("stream"));
+    expect(told(events)).toEqual(["task submitted", "working", "input-required"]);
+  });
+
+  test.each<[string, readonly object[]]>([
+    ["nothing", []],
+    ["its beginning", [CREATED]],
+    ["the middle", [CREATED, WORKING, ...PIECES]],
+  ])("that ends after %s was interrupted", async (_, items) => {
+    expect((await outcome(() => sse(...items), send("stream"))).at(-1)).toBe("interrupted");
+  });
+
+  test("that tells an error ends with it", async () => {
+    const error = { code: "server_error", message: "busy", data: { code: "overloaded" } };
+    expect(told(await outcome(() => sse(CREATED, { type: "error", error }), send("stream")))).toEqual([
+      "task submitted",
+      "overloaded",
+    ]);
+  });
+
+  test("that begins with a piece is the peer's fault", async () => {
+    expect(await outcome(() => sse(...PIECES), send("stream"))).toEqual(["bad_peer"]);
+  });
+
+  test("of a peer that does not stream is its run at once", async () => {
+    expect(told(await outcome(() => json(run("completed", { output: [said("all")] })), send("stream")))).toEqual([
+      "task completed",
+    ]);
+  });
+
+  test("lets go of the connection when its reader leaves", async () => {
+    let letGo = false;
+    async function* chunks(): AsyncGenerator<Chunk, void, void> {
+      try {
+        yield `data: ${JSON.stringify(CREATED)}\n\n`;
+        await new Promise<never>(() => undefined);
+      } finally {
+        letGo = true;
+      }
+    }
+    const body = chunks();
+    const { handler } = peer(() => ({ status: 200, headers: SSE, body }));
+    for await (const _ of handler(send("stream"), startCall()) as AsyncIterable<Event>) break; // it streams
+    expect(letGo).toBe(true);
+  });
+});
+
+describe("following a task", () => {
+  const follow: Operation = { kind: "task.subscribe", taskId: RUN, follow: true };
+
+  test("listens where the peer can be listened to, from a place on", async () => {
+    const { handler, asked } = peer(() => sse(WORKING, DONE));
+    const events: Event[] = [];
+    for await (const event of handler({ ...follow, after: "7.x" as never }, startCall()) as AsyncIterable<Event>)
+      events.push(event); // it streams
+    expect(told(events)).toEqual(["task working", "one ", "completed"]);
+    expect(asked[0]?.headers).toMatchObject({ "last-event-id": "7.x" });
+    expect(asked[0]?.headers["accept"]).toMatch(/^text\/event-stream/);
+  });
+
+  test("reads the log again where it cannot, and tells nothing twice", async () => {
+    const logs = [
+      [CREATED, WORKING],
+      [CREATED, WORKING, ...PIECES],
+      [CREATED, WORKING, ...PIECES, DONE],
+    ];
+    const events = await outcome((_, count) => json({ events: logs[count - 1] }), follow);
+    expect(told(events)).toEqual(["task submitted", "working", "one ", "+two", "completed"]);
+  });
+
+  test("ends with the call", async () => {
+    const cancel = new CancelSource();
+    const events = await outcome(
+      (_, count) => {
+        if (count === 2) cancel.cancel(new AgentError("cancelled", "enough"));
+        return json({ events: [CREATED, WORKING] });
+      },
+      follow,
+      startCall({ cancel }),
+    );
+    expect(told(events)).toEqual(["task submitted", "working", "cancelled"]);
+  });
+
+  test("ends when its time is over", async () => {
+    expect(told(await outcome(() => json({ events: [CREATED] }), follow, startCall({ deadline: 1_000 })))).toEqual([
+      "task submitted",
+      "deadline",
+    ]);
+  });
+
+  test("ends at once when its reader leaves in a pause", async () => {
+    const { handler, asked } = peer(() => json({ events: [CREATED] }));
+    const events = (handler(follow, startCall()) as AsyncIterable<Event>)[Symbol.asyncIterator](); // it streams
+    await events.next();
+    const waiting = events.next();
+    await events.return?.();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(asked.length).toBe(1);
+  });
+
+  test("not following is the log as it is", async () => {
+    expect(told(await outcome(() => json({ events: [CREATED, WORKING] }), { ...follow, follow: false }))).toEqual([
+      "task submitted",
+      "working",
+    ]);
+    const rest = await outcome(() => json({ events: [CREATED, WORKING, ...PIECES] }), {
+      ...follow,
+      follow: false,
+      after: "log-4" as never,
+    });
+    expect(told(rest)).toEqual(["+two"]);
+  });
+});
+
+describe("ping", () => {
+  const manifest = { name: "echo", description: null };
+  test("is answered by the server and for the agent", async () => {
+    const { handler, asked } = peer(({ target }) => json(target.endsWith("/ping") ? {} : manifest));
+    expect(await handler({ kind: "ping" }, startCall())).toEqual({ kind: "done" });
+    expect(asked.map(({ target }) => target)).toEqual(["http://acp.example/base/ping", "http://acp.example/base/agents/echo"]);
+  });
+
+  test.each<[string, (request: Request) => Response, string]>([
+    ["text", () => ({ status: 200, headers: {}, body: "pong" }), "bad_peer"],
+    [
+      "no such agent",
+      ({ target }) => (target.endsWith("/ping") ? json({}) : json({ code: "not_found", message: "no" }, 404)),
+      "not_found",
+    ],
+    ["another agent", ({ target }) => json(target.endsWith("/ping") ? {} : { name: "other" }), "bad_peer"],
+  ])("%s is none", async (_, answer, code) => {
+    expect(await outcome(answer, { kind: "ping" })).toEqual([code]);
+  });
+});

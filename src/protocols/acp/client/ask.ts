@@ -1,0 +1,53 @@
+import { type Call, type ErrorCode, isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
+import type { Headers, Link, Request, Response } from "../../../transport/exchange.js";
+import { badPeer, jsonBody, refuseRedirect } from "../../../transport/peer-answer.js";
+import { makeRequest } from "../../../transport/request.js";
+import { errorFromWire } from "../errors.js";
+
+/** What one server is asked. */
+export interface Question {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly body?: Maybe<JsonObject>;
+  readonly headers?: Maybe<Headers>;
+  readonly accept?: Maybe<string>;
+  /** What the peer means by a status, for this question. */
+  readonly meant?: Maybe<ReadonlyMap<number, ErrorCode>>;
+}
+
+export const EVENTS = "text/event-stream, application/json;q=0.9";
+
+export function requestFor({ method, url, body, headers, accept = "application/json" }: Question, call: Call): Request {
+  const all: Record<string, Maybe<string>> = { accept, ...headers };
+  const { traceparent, tracestate } = call.parameters;
+  if (traceparent !== undefined) all["traceparent"] = traceparent;
+  if (tracestate !== undefined) all["tracestate"] = tracestate;
+  if (body === undefined) return makeRequest({ method, url, headers: all, cancel: call.cancel });
+  all["content-type"] = "application/json";
+  return makeRequest({ method, url, headers: all, body: JSON.stringify(body), cancel: call.cancel });
+}
+
+/** One question, one answer in JSON; throws the peer's own error. */
+export async function ask(link: Link, question: Question, call: Call): Promise<unknown> {
+  return answerIn(await link.exchange(requestFor(question, call)), question);
+}
+
+export function answerIn(response: Response, { meant }: Pick<Question, "meant">): JsonObject {
+  checkStatus(response, meant);
+  const body = jsonBody(response);
+  if (isObject(body)) return body;
+  throw badPeer(response, body === undefined ? "the answer is empty" : "the answer is no JSON object");
+}
+
+/** Throws what an answer that is no success says. */
+export function checkStatus(response: Response, meant: Maybe<ReadonlyMap<number, ErrorCode>>): void {
+  refuseRedirect(response);
+  if (response.status < 300) return;
+  let body: unknown;
+  try {
+    body = jsonBody(response);
+  } catch {
+    // Whatever it is, the status still says something.
+  }
+  throw errorFromWire(body, response.status, response.headers, meant);
+}

@@ -1,0 +1,31 @@
+import type { Call, Card, Maybe } from "../../../envelope/index.js";
+import { bytesOf } from "../../../transport/body.js";
+import { isStream, type Link, type Response } from "../../../transport/exchange.js";
+import { blame } from "../../../transport/fields.js";
+import { decodeManifest } from "../codec/manifest.js";
+import { answerIn, requestFor } from "./ask.js";
+
+export interface FetchedManifest {
+  readonly card: Card;
+  readonly etag: Maybe<string>;
+}
+
+/** One agent's manifest. Throws the peer's own error, `not_found` where there is no such agent. */
+export async function fetchManifest(link: Link, url: string, call: Call): Promise<FetchedManifest> {
+  const response = await link.exchange(requestFor({ method: "GET", url }, call));
+  return { card: manifestIn(response), etag: response.headers["etag"] };
+}
+
+/** The card of a response, with the document as it came. */
+export function manifestIn(response: Response): Card {
+  const body = answerIn(response, {});
+  try {
+    return decodeManifest(body, bodyOf(response));
+  } catch (thrown) {
+    throw blame(thrown, "bad_peer");
+  }
+}
+
+function bodyOf({ body }: Response): Uint8Array {
+  return body === undefined || isStream(body) ? new Uint8Array() : bytesOf(body);
+}

@@ -1,0 +1,97 @@
+import { AgentError, type Call, type Cursor, type Maybe } from "../../../envelope/index.js";
+import type { StreamItem } from "../../../transport/peer-events.js";
+
+/** How long to wait before a log is read again: the first after something new, doubled while nothing comes. */
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 2_000;
+
+export interface LogOptions {
+  /** The log as it is now, from its beginning. */
+  read(): Promise<readonly unknown[]>;
+  readonly first: readonly unknown[];
+  /** How many of them its reader has had. */
+  readonly seen: number;
+  readonly call: Call;
+  now(): number;
+}
+
+/**
+ * The events of a run whose server cannot be listened to: ACP gives its whole log at any time, so it is read again and again
+ * and what was seen is dropped. The place in it is how many were seen. Whoever stops early ends the wait at once.
+ */
+export class PolledLog implements AsyncIterator<StreamItem> {
+  readonly #options: LogOptions;
+  #log: readonly unknown[];
+  #seen: number;
+  #waitMs = FIRST_WAIT_MS;
+  #left = false;
+  #wake: (() => void) | undefined;
+
+  constructor(options: LogOptions) {
+    this.#options = options;
+    this.#log = options.first;
+    this.#seen = Math.min(options.seen, options.first.length);
+  }
+
+  async next(): Promise<IteratorResult<StreamItem, void>> {
+    while (!this.#left) {
+      const item = this.#log[this.#seen];
+      if (item !== undefined) {
+        this.#seen++;
+        return { done: false, value: { item, cursor: cursorOf(this.#seen) } };
+      }
+      if (endsWith(this.#log[this.#seen - 1])) break;
+      await this.#pause();
+      if (!this.#left) await this.#readOn();
+    }
+    return { done: true, value: undefined };
+  }
+
+  async return(): Promise<IteratorResult<StreamItem, void>> {
+    this.#left = true;
+    this.#wake?.();
+    return { done: true, value: undefined };
+  }
+
+  async #readOn(): Promise<void> {
+    const log = await this.#options.read();
+    if (log.length < this.#seen) throw new AgentError("bad_peer", "the run's log has become shorter");
+    this.#waitMs = log.length > this.#seen ? FIRST_WAIT_MS : Math.min(this.#waitMs * 2, LONGEST_WAIT_MS);
+    this.#log = log;
+  }
+
+  #pause(): Promise<void> {
+    const { call, now } = this.#options;
+    const leftMs = call.deadline === undefined ? Number.POSITIVE_INFINITY : call.deadline - now();
+    if (leftMs <= 0) throw new AgentError("deadline", "the time for this call is over", { sent: "maybe" });
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        clearTimeout(timer);
+        takeOff();
+        this.#wake = undefined;
+        settle();
+      };
+      const timer = setTimeout(() => end(resolve), Math.min(this.#waitMs, leftMs));
+      let takeOff = (): void => undefined;
+      this.#wake = () => end(resolve);
+      takeOff = call.cancel.onCancel((reason) => end(() => reject(reason)));
+    });
+  }
+}
+
+/** Nothing follows the end of a run; what follows a question comes when it is answered, which is another's call. */
+function endsWith(event: unknown): boolean {
+  const type = typeof event === "object" && event !== null && "type" in event ? event.type : undefined;
+  return type === "run.completed" || type === "run.failed" || type === "run.cancelled" || type === "run.awaiting";
+}
+
+const MARK = "log-";
+
+function cursorOf(seen: number): Cursor {
+  return `${MARK}${seen}` as Cursor; // a place that we made ourselves
+}
+
+/** How many events of the log were seen at a place of ours; undefined for a place of the peer's own. */
+export function seenAt(cursor: Maybe<Cursor>): Maybe<number> {
+  return cursor !== undefined && /^log-\d{1,9}$/.test(cursor) ? Number(cursor.slice(MARK.length)) : undefined;
+}

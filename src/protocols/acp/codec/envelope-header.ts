@@ -1,0 +1,122 @@
+import { type Envelope, encodeBase64, isObject, type JsonObject, type LossSink, type Maybe } from "../../../envelope/index.js";
+import { carriedFrom } from "../../../transport/carried.js";
+import type { Headers } from "../../../transport/exchange.js";
+import { DecodeProblem } from "../../../transport/fields.js";
+import { readJson } from "../../../transport/json.js";
+import { DEFAULT_LIMITS } from "../../../transport/limits.js";
+import { readBase64 } from "../../../transport/read-base64.js";
+import { readRidden, riddenFrom, type Setting } from "./message.js";
+import { lost } from "./own.js";
+
+/** The message's own id, by which an answer names what it answers: the one member that nearly every message has. */
+export const ID_HEADER = "koine-message-id";
+const ID_CHARACTERS = 128;
+const PLAIN_ID = new RegExp(`^[\\x21-\\x7e]{1,${ID_CHARACTERS}}$`);
+/** Base64url of compact JSON with UTE names: what the envelope says beside its message. Most say nothing. */
+export const ENVELOPE_HEADER = "koine-envelope";
+/** The longest value that is written and read; servers in between often allow 8 KiB for all headers together. */
+export const ENVELOPE_HEADER_BYTES = 4_096;
+
+const utf8 = new TextEncoder();
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters of ASCII
+const ASCII = /^[\x00-\x7f]*$/;
+/** RFC 4648 §5, without padding. */
+const URL_SAFE: { readonly [mark: string]: string } = { "+": "-", "/": "_" };
+/** RFC 9110 §5.5: what may stand in a header as it is. */
+const FIELD_VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** The headers of a request that carries this message. What does not fit is said. */
+export function writeEnvelopeHeaders(envelope: Envelope, lose: LossSink): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const key = envelope.context.idempotencyKey;
+  // Other characters ride with the envelope only, where only our own servers look for it.
+  const hasPlainKey = key !== undefined && FIELD_VALUE.test(key);
+  if (hasPlainKey) headers["idempotency-key"] = key;
+  const hasPlainId = PLAIN_ID.test(envelope.id);
+  if (hasPlainId) headers[ID_HEADER] = envelope.id;
+  const rest = withoutWire(hasPlainKey ? { ...envelope, context: { ...envelope.context, idempotencyKey: undefined } } : envelope);
+  const carried = carriedFrom(rest);
+  const { references, extensions, metadata } = envelope;
+  const isSilent = carried === undefined && references === undefined && extensions === undefined && metadata === undefined;
+  if (isSilent && hasPlainId) return headers;
+  const header = headerFor(isSilent ? {} : riddenFrom(rest, carried), hasPlainId ? undefined : envelope.id, lose);
+  if (header !== undefined) headers[ENVELOPE_HEADER] = header;
+  return headers;
+}
+
+function headerFor(members: JsonObject, id: Maybe<string>, lose: LossSink): Maybe<string> {
+  const whole = encoded({ ...members, id });
+  if (whole.length <= ENVELOPE_HEADER_BYTES) return whole;
+  for (const [name, value] of Object.entries(members))
+    if (name !== "id" && value !== undefined)
+      lost(lose, `message.${name}`, typeof value, `the envelope's header would be longer than ${ENVELOPE_HEADER_BYTES} bytes`);
+  const only = id === undefined ? undefined : encoded({ id });
+  if (only === undefined || only.length <= ENVELOPE_HEADER_BYTES) return only;
+  lost(lose, "message.id", "string", `the envelope's header would be longer than ${ENVELOPE_HEADER_BYTES} bytes`);
+  return undefined;
+}
+
+/** Earlier messages and the session stand in the body. */
+function withoutWire(envelope: Envelope): Envelope {
+  const { extra } = envelope;
+  if (extra?.["acp"] === undefined) return envelope;
+  const rest = Object.entries(extra).filter(([name]) => name !== "acp");
+  return { ...envelope, extra: rest.length === 0 ? undefined : Object.fromEntries(rest) };
+}
+
+function encoded(members: JsonObject): string {
+  const text = JSON.stringify(members);
+  // Nearly every one is ASCII, which is its own UTF-8.
+  const base64 = ASCII.test(text) ? btoa(text) : encodeBase64(utf8.encode(text));
+  return base64.replace(/[+/=]/g, (mark) => URL_SAFE[mark] ?? "");
+}
+
+/** The id that a header gives the message of a request. */
+export function idIn(headers: Maybe<Headers>): Maybe<string> {
+  const id = headers?.[ID_HEADER];
+  if (id === undefined || id === "" || PLAIN_ID.test(id)) return id === "" ? undefined : id;
+  throw new DecodeProblem(ID_HEADER, `must be at most ${ID_CHARACTERS} printable characters of ASCII, none of them a space`);
+}
+
+/** The message with what its request's headers say of it. The key's own header counts before the one that rides. */
+export function withHeaders(message: Envelope, { facts, place }: Setting): Envelope {
+  const { headers } = facts;
+  const ridden = readHeader(headers?.[ENVELOPE_HEADER]);
+  const key = headers?.["idempotency-key"];
+  if (ridden === undefined) {
+    return key === undefined || key === "" ? message : { ...message, context: { ...message.context, idempotencyKey: key } };
+  }
+  const { id, references, extensions, metadata, rest } = readRidden(ridden, ENVELOPE_HEADER, place);
+  const { context } = rest;
+  return {
+    id: id ?? message.id,
+    ts: rest.ts ?? message.ts,
+    src: rest.src ?? message.src,
+    dst: rest.dst ?? message.dst,
+    intent: rest.intent ?? "",
+    role: message.role,
+    content: message.content,
+    context: key === undefined || key === "" ? context : { ...context, idempotencyKey: key },
+    meta: rest.meta,
+    references,
+    extensions,
+    metadata,
+    proofs: rest.proofs,
+    extra: rest.extra,
+  };
+}
+
+function readHeader(header: Maybe<string>): Maybe<JsonObject> {
+  if (header === undefined || header === "") return undefined;
+  if (header.length > ENVELOPE_HEADER_BYTES)
+    throw new DecodeProblem(ENVELOPE_HEADER, `is longer than ${ENVELOPE_HEADER_BYTES} bytes`, "too_large");
+  const bytes = readBase64(header, ENVELOPE_HEADER);
+  let value: unknown;
+  try {
+    value = readJson(bytes, DEFAULT_LIMITS.jsonDepth);
+  } catch {
+    throw new DecodeProblem(ENVELOPE_HEADER, "is not the base64url of JSON");
+  }
+  if (isObject(value)) return value;
+  throw new DecodeProblem(ENVELOPE_HEADER, "must hold an object");
+}

@@ -1,0 +1,152 @@
+import {
+  type Artifact,
+  type Event,
+  isObject,
+  isTerminal,
+  type JsonObject,
+  type Maybe,
+  type Status,
+} from "../../../envelope/index.js";
+import { DecodeProblem, optional, readArray, readObject } from "../../../transport/fields.js";
+import { errorFromWire } from "../errors.js";
+import type { CodecFacts } from "./facts.js";
+import { readMessage } from "./message.js";
+import { firstOwn, ownFlag, readArtifactFields, readArtifactPart, tellTakenApart, usualId } from "./output.js";
+import { OWN_KEY, ownOf } from "./own.js";
+import { type ReadRun, readRun } from "./run.js";
+
+/** A message whose parts are still coming. */
+interface OpenMessage {
+  /** The artifact of each name that stands on its parts. */
+  readonly ids: Map<Maybe<string>, string>;
+  parts: number;
+  /** What the agent says with its last status: the run tells it whole. */
+  said: boolean;
+}
+
+const NONE: readonly Event[] = Object.freeze([]);
+
+/** The events of one run as ours: the task first, then what happened to it. Parts become artifacts that grow. */
+export class RunEventReader {
+  readonly #facts: CodecFacts;
+  readonly #seen = new Set<string>();
+  #run: { readonly taskId: string; readonly contextId: string } | undefined;
+  #open: OpenMessage | undefined;
+
+  constructor(facts: CodecFacts) {
+    this.#facts = facts;
+  }
+
+  /** Throws a DecodeProblem, or the error that the stream itself tells. */
+  read(item: unknown): readonly Event[] {
+    const event = readObject(item, "event");
+    switch (event.type) {
+      case "run.created":
+      case "run.in-progress":
+      case "run.awaiting":
+      case "run.completed":
+      case "run.failed":
+      case "run.cancelled":
+        return this.#change(readRun(event.run, "event.run", this.#facts), event);
+      case "message.created":
+        this.#open = { ids: new Map(), parts: 0, said: false };
+        return NONE;
+      case "message.part":
+        return this.#part(event.part, "event.part");
+      case "message.completed":
+        return this.#completed(readObject(event.message, "event.message"));
+      case "generic":
+        return [this.#progress(readObject(event.generic, "event.generic"))];
+      case "error":
+        throw errorFromWire(event.error);
+      default:
+        if (typeof event.type !== "string") throw new DecodeProblem("event.type", "is missing; a string is expected");
+        // A kind that came after 0.2: what it tells stands in the run as well.
+        return NONE;
+    }
+  }
+
+  #change({ task, output }: ReadRun, event: JsonObject): readonly Event[] {
+    const { id: taskId, contextId, status, artifacts } = task;
+    if (this.#run === undefined) {
+      this.#run = { taskId, contextId };
+      for (const { id } of artifacts) this.#seen.add(id);
+      this.#open = openAt(event.run, artifacts);
+      return output.bare && output.said !== undefined ? [{ kind: "message", message: output.said }] : [{ kind: "task", task }];
+    }
+    if (output.bare && output.said !== undefined) return [{ kind: "message", message: output.said }];
+    const events: Event[] = [];
+    // The run is the last word: what no event told of is told now.
+    for (const artifact of artifacts)
+      if (!this.#seen.has(artifact.id)) {
+        this.#seen.add(artifact.id);
+        events.push({ kind: "artifact", taskId, contextId, artifact, append: false, last: true });
+      }
+    // A server of ours whose agent says something as it begins tells both with the next event.
+    const saysMore = event.type === "run.in-progress" && ownOf(event, "event")?.says === true;
+    if (!saysMore) events.push({ kind: "status", taskId, contextId, status });
+    if (isTerminal(status.state)) this.#open = undefined;
+    return events;
+  }
+
+  #part(value: unknown, path: string): readonly Event[] {
+    const { taskId, contextId } = this.#known();
+    const { name, own, parts } = readArtifactPart(value, path, this.#facts);
+    this.#open ??= { ids: new Map(), parts: 0, said: false };
+    const open = this.#open;
+    open.parts++;
+    if (own?.said !== undefined) open.said = true;
+    if (open.said) return NONE;
+    const before = open.ids.get(name);
+    const fields = readArtifactFields(own, path, before ?? usualId(this.#seen.size));
+    open.ids.set(name, fields.id);
+    if (before === undefined && open.ids.size === 2) tellTakenApart(this.#facts);
+    this.#seen.add(fields.id);
+    const append = before !== undefined || ownFlag(own, "append", path);
+    return [
+      { kind: "artifact", taskId, contextId, artifact: { ...fields, name, parts }, append, last: ownFlag(own, "last", path) },
+    ];
+  }
+
+  /** Servers that tell a message only when it is whole have told none of its parts. */
+  #completed(message: JsonObject): readonly Event[] {
+    const untold: Event[] = [];
+    const told = this.#open?.parts ?? 0;
+    let index = 0;
+    readArray(message.parts, "event.message.parts", (part, path) => {
+      if (index++ >= told) untold.push(...this.#part(part, path));
+    });
+    this.#open = undefined;
+    return untold;
+  }
+
+  #progress(generic: JsonObject): Event {
+    const { taskId, contextId } = this.#known();
+    const path = `event.generic["${OWN_KEY}"]`;
+    const own = optional(generic[OWN_KEY], path, readObject);
+    if (own === undefined)
+      return { kind: "status", taskId, contextId, status: { state: "working", at: this.#facts.now }, metadata: generic };
+    const said = optional(own.message, `${path}.message`, readObject);
+    const place = { sessionId: contextId === "" ? undefined : contextId, taskId };
+    const first = firstOwn(said?.parts, `${path}.message.parts`);
+    const message = said === undefined ? undefined : readMessage(said, `${path}.message`, { facts: this.#facts, place }, first);
+    const at = typeof own.at === "number" ? own.at : this.#facts.now;
+    const status: Status = { state: "working", at, message };
+    return { kind: "status", taskId, contextId, status, metadata: optional(own.metadata, `${path}.metadata`, readObject) };
+  }
+
+  #known(): { readonly taskId: string; readonly contextId: string } {
+    if (this.#run === undefined) throw new DecodeProblem("event", "comes before the run it is about");
+    return this.#run;
+  }
+}
+
+/** The SDK's server goes on with the message that was open when a run was left: its parts come without a new beginning. */
+function openAt(run: unknown, artifacts: readonly Artifact[]): Maybe<OpenMessage> {
+  const output = isObject(run) && Array.isArray(run["output"]) ? (run["output"] as readonly unknown[]) : [];
+  const message = output[output.length - 1];
+  const last = artifacts[artifacts.length - 1];
+  if (!isObject(message) || last === undefined || typeof message["completed_at"] === "string") return undefined;
+  const parts = Array.isArray(message["parts"]) ? message["parts"].length : 0;
+  return { ids: new Map([[last.name, last.id]]), parts, said: false };
+}

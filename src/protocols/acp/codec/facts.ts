@@ -1,0 +1,28 @@
+import type { LossSink, Maybe } from "../../../envelope/index.js";
+import type { Headers } from "../../../transport/exchange.js";
+
+/** Facts a codec needs and does not take from the air. */
+export interface CodecFacts {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  newId(): string;
+  /** Who wrote a message that does not say so itself, and for whom. */
+  readonly src: string;
+  readonly dst: string;
+  readonly partsPerMessage: number;
+  readonly lose: LossSink;
+  /** The request's headers: envelope members ride there, because the body has no place that survives the SDKs. */
+  readonly headers?: Maybe<Headers>;
+  /** What the caller calls the session, where the wire knows it by another name. */
+  readonly contextId?: Maybe<string>;
+  /** The message that is answered. */
+  readonly parentId?: Maybe<string>;
+}
+
+/** What a run says beside its task. */
+export interface RunFacts {
+  readonly agentName: string;
+  /** Milliseconds since the epoch: the task's first message or status, never the time of reading. */
+  readonly createdAt: number;
+  readonly lose: LossSink;
+}

@@ -1,0 +1,157 @@
+import {
+  type Context,
+  type Envelope,
+  type JsonObject,
+  type Maybe,
+  NO_META,
+  type Part,
+  textPart,
+} from "../../../envelope/index.js";
+import { type Carried, carriedFrom, readCarried } from "../../../transport/carried.js";
+import { DecodeProblem, kindOf, optional, readObject, readString, readStrings } from "../../../transport/fields.js";
+import { readTimestamp, writeTimestamp } from "../../../transport/timestamp.js";
+import type { WireMessage, WirePart } from "../wire.js";
+import type { CodecFacts } from "./facts.js";
+import { ownPath } from "./own.js";
+import { readPart, writePart } from "./part.js";
+
+const AGENT = "agent/";
+/** What both SDKs accept behind `agent/`. */
+const ROLE_NAME = /^[a-zA-Z0-9_-]+$/;
+
+/** The conversation a message belongs to, as the request or the run says it. */
+export type Place = Pick<Context, "sessionId" | "taskId">;
+
+/** What a message is read with. */
+export interface Setting {
+  readonly facts: CodecFacts;
+  readonly place: Place;
+  /** The id of the message, where something beside it says so. */
+  readonly id?: Maybe<string>;
+}
+
+/**
+ * A message. Of an agent's, `own` are our members on its first part: what the envelope said beside it. A caller's are not
+ * looked at, because they may have been handed on from another answer; they come by the request's header.
+ */
+export function readMessage(value: unknown, path: string, { facts, place, id }: Setting, own?: Maybe<JsonObject>): Envelope {
+  const wire = readObject(value, path);
+  const role = wire.role === undefined || wire.role === null ? "user" : readRole(wire.role, `${path}.role`);
+  const content = own?.none === true ? [] : readParts(wire.parts, `${path}.parts`, facts);
+  const created = wire.created_at;
+  const createdAt = created === undefined || created === null ? undefined : readTime(created, `${path}.created_at`);
+  const carried = own?.message === undefined ? undefined : riddenOn(own.message, path, place);
+  const writer = role === "user" || role === "agent" ? undefined : role.slice(AGENT.length);
+  return {
+    id: carried?.id ?? id ?? facts.newId(),
+    ts: carried?.rest.ts ?? (createdAt ?? facts.now) / 1000,
+    src: carried?.rest.src ?? writer ?? facts.src,
+    dst: carried?.rest.dst ?? facts.dst,
+    intent: carried?.rest.intent ?? "",
+    role: role === "user" ? role : "agent",
+    content,
+    context: contextOf(carried, place, role === "user" ? undefined : facts.parentId),
+    meta: carried?.rest.meta ?? NO_META,
+    references: carried?.references,
+    extensions: carried?.extensions,
+    metadata: carried?.metadata,
+    proofs: carried?.rest.proofs,
+    extra: carried?.rest.extra,
+  };
+}
+
+function riddenOn(members: unknown, path: string, place: Place): Ridden {
+  const at = ownPath(`${path}.parts[0]`, "message");
+  return readRidden(readObject(members, at), at, place);
+}
+
+function contextOf(carried: Maybe<Ridden>, place: Place, parentId: Maybe<string>): Context {
+  if (carried === undefined) return { sessionId: place.sessionId, taskId: place.taskId, parentId };
+  const { context } = carried.rest;
+  return context.parentId === undefined && parentId !== undefined ? { ...context, parentId } : context;
+}
+
+/** `user`, `agent` or `agent/name`; clients before 0.11 sent none, which is `user`. */
+function readRole(value: unknown, path: string): string {
+  if (value === "user" || value === "agent") return value;
+  if (typeof value === "string" && value.length > AGENT.length && value.startsWith(AGENT)) return value;
+  throw new DecodeProblem(path, "must be user, agent or agent/name");
+}
+
+/** Python's times without a zone are taken for UTC, which is what its SDK writes. */
+export function readTime(value: unknown, path: string): number {
+  const naive = typeof value === "string" && !value.endsWith("Z") && /T\d\d:\d\d:\d\d(\.\d+)?$/i.test(value);
+  return readTimestamp(naive ? `${value}Z` : value, path);
+}
+
+/** No parts at all is one empty text, so that an agent always has something to look at. */
+export function readParts(value: unknown, path: string, facts: CodecFacts): readonly Part[] {
+  if (!Array.isArray(value))
+    throw new DecodeProblem(
+      path,
+      value === undefined || value === null ? "is missing; an array is expected" : `must be an array, not ${kindOf(value)}`,
+    );
+  checkCount(value.length, path, facts.partsPerMessage);
+  if (value.length === 0) return [textPart("")];
+  const parts: Part[] = [];
+  for (let index = 0; index < value.length; index++) parts.push(readPart(value[index], `${path}[${index}]`, "part", facts.lose));
+  return parts;
+}
+
+export function checkCount(count: number, path: string, limit: number): void {
+  if (count > limit) throw new DecodeProblem(path, `has ${count} parts; at most ${limit} are read`, "too_large");
+}
+
+interface Ridden {
+  readonly id: Maybe<string>;
+  readonly references: Maybe<readonly string[]>;
+  readonly extensions: Maybe<readonly string[]>;
+  readonly metadata: Maybe<JsonObject>;
+  readonly rest: Carried;
+}
+
+/** Members of an envelope from wherever they rode: a request's header, or the first part of an answer. */
+export function readRidden(members: JsonObject, path: string, place: Place): Ridden {
+  return {
+    id: optional(members.id, `${path}.id`, readString),
+    references: optional(members.references, `${path}.references`, readStrings),
+    extensions: optional(members.extensions, `${path}.extensions`, readStrings),
+    metadata: optional(members.metadata, `${path}.metadata`, readObject),
+    rest: readCarried(members, path, place),
+  };
+}
+
+/** What an envelope says beside its message, under the names of UTE. */
+export function riddenFrom(envelope: Envelope, carried = carriedFrom(envelope)): JsonObject {
+  const { id, src, dst, references, extensions, metadata } = envelope;
+  if (carried === undefined) return { id, src, dst, references, extensions, metadata };
+  return { id, references, extensions, metadata, ...carried };
+}
+
+/** The same for a part: trace and key stay out of it, because parts are handed on. */
+export function partRiddenFrom(envelope: Envelope): JsonObject {
+  const { traceId, idempotencyKey } = envelope.context;
+  if (traceId === undefined && idempotencyKey === undefined) return riddenFrom(envelope);
+  return riddenFrom({ ...envelope, context: { ...envelope.context, traceId: undefined, idempotencyKey: undefined } });
+}
+
+/** A message of a conversation as the wire shows it: a caller's as `user`, an agent's as `agent/<agentName>`. */
+export function encodeMessage(envelope: Envelope, agentName: string): WireMessage {
+  return writeMessage(envelope, agentName, undefined);
+}
+
+/** `ride` are our own members for the first part. */
+export function writeMessage(envelope: Envelope, agentName: string, ride: Maybe<JsonObject>): WireMessage {
+  const at = writeTimestamp(Math.round(envelope.ts * 1000));
+  const parts: WirePart[] = [];
+  const { content } = envelope;
+  for (let index = 0; index < content.length; index++)
+    parts.push(writePart(content[index] as Part, "part", undefined, index === 0 ? ride : undefined)); // index < length
+  if (content.length === 0 && ride !== undefined) parts.push(writePart(textPart(""), "part", undefined, { ...ride, none: true }));
+  return { role: envelope.role === "user" ? "user" : agentRole(agentName), parts, created_at: at, completed_at: at };
+}
+
+/** A name that the SDKs would refuse in a role is left out of it; the run says it anyway. */
+export function agentRole(name: string): string {
+  return ROLE_NAME.test(name) ? AGENT + name : "agent";
+}

@@ -1,0 +1,186 @@
+import { encodeBase64, type Json, type JsonObject, type LossSink, type Maybe, type Part } from "../../../envelope/index.js";
+import { DecodeProblem, kindOf, readObject } from "../../../transport/fields.js";
+import { DEFAULT_LIMITS } from "../../../transport/limits.js";
+import { readBase64 } from "../../../transport/read-base64.js";
+import type { WirePart } from "../wire.js";
+import { lost, OWN_KEY, ownOf, ownPath } from "./own.js";
+import { readPartMetadata, splitMetadata } from "./part-metadata.js";
+
+const TEXT = "text/plain";
+const JSON_TYPE = "application/json";
+const BYTES = "application/octet-stream";
+const members: ReadonlySet<string> = new Set([
+  "name",
+  "content_type",
+  "content",
+  "content_encoding",
+  "content_url",
+  "metadata",
+  OWN_KEY,
+]);
+
+/** A part of an artifact has the artifact's name on the wire; a part of a message has its own. */
+export type Naming = "part" | "artifact";
+
+export function readPart(value: unknown, path: string, naming: Naming, lose: LossSink): Part {
+  const wire = readObject(value, path);
+  const own = ownOf(wire, path);
+  const type = textAt(wire.content_type, path, "content_type") ?? TEXT;
+  const content = textAt(wire.content, path, "content");
+  const url = textAt(wire.content_url, path, "content_url");
+  if (url !== undefined && !URL.canParse(url)) throw new DecodeProblem(`${path}.content_url`, "must be an absolute URL");
+  const encoding = wire.content_encoding ?? "plain";
+  if (encoding !== "plain" && encoding !== "base64")
+    throw new DecodeProblem(`${path}.content_encoding`, "must be plain or base64");
+  if (content !== undefined && url !== undefined) throw new DecodeProblem(path, "must not have both content and content_url");
+  const name = naming === "part" ? textAt(wire.name, path, "name") : ownText(own, "name", path);
+  const metadata = readPartMetadata(wire, members, path, own?.metadata);
+  const mediaType = ownText(own, "mediaType", path);
+  if (url !== undefined) return { kind: "url", url, mediaType: mediaType ?? unless(BYTES, type), name, metadata };
+  if (encoding === "base64") {
+    const bytes = readBase64(content ?? "", `${path}.content`);
+    return { kind: "raw", bytes, mediaType: mediaType ?? unless(BYTES, type), name, metadata };
+  }
+  const isData = own?.kind === "data" || (own?.kind !== "text" && isJson(type));
+  const data = isData && content !== undefined ? dataIn(content, own?.kind === "data", path, lose) : undefined;
+  if (data !== undefined) return { kind: "data", data, mediaType: mediaType ?? unless(JSON_TYPE, type), name, metadata };
+  return { kind: "text", text: content ?? "", mediaType: mediaType ?? unless(TEXT, type), name, metadata };
+}
+
+/** A string, or nothing. The whole path is put together only where it is told. */
+function textAt(value: Maybe<Json>, path: string, member: string): Maybe<string> {
+  if (typeof value === "string") return value;
+  if (value === undefined || value === null) return undefined;
+  throw new DecodeProblem(`${path}.${member}`, `must be a string, not ${kindOf(value)}`);
+}
+
+/** The value in a part of JSON; undefined for a text that only says it is JSON. */
+function dataIn(content: string, isSure: boolean, path: string, lose: LossSink): Maybe<Json> {
+  let value: Json;
+  try {
+    value = JSON.parse(content) as Json; // JSON is what it gives
+  } catch {
+    if (isSure) throw new DecodeProblem(`${path}.content`, "is not JSON");
+    return undefined;
+  }
+  // The body was scanned before it was parsed, but not inside its strings.
+  if (isDeeper(value, DEFAULT_LIMITS.jsonDepth)) throw new DecodeProblem(`${path}.content`, "nests too deep", "too_large");
+  if (LONG_NUMBER.test(content)) lost(lose, `${path}.content`, "number", "a number of 16 digits or more may have changed");
+  return value;
+}
+/** Digits outside of strings cannot be told from those inside without parsing; too much is said rather than too little. */
+const LONG_NUMBER = /\d{16}/;
+
+/** True where a value has more levels than are read. Looks no deeper than that. */
+function isDeeper(value: Json, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) if (isDeeper(value[index] as Json, levels - 1)) return true; // index < length
+    return false;
+  }
+  const object = value as JsonObject; // no array, and not null
+  for (const name in object) if (isDeeper(object[name] as Json, levels - 1)) return true; // a member of parsed JSON
+  return false;
+}
+
+function ownText(own: Maybe<JsonObject>, member: string, path: string): Maybe<string> {
+  if (own === undefined) return undefined;
+  const value = own[member];
+  if (value === undefined || typeof value === "string") return value;
+  throw new DecodeProblem(ownPath(path, member), `must be a string, not ${kindOf(value)}`);
+}
+
+function unless(usual: string, type: string): Maybe<string> {
+  return type === usual ? undefined : type;
+}
+
+/** `application/json` and everything with the suffix of RFC 6839, with parameters or without. */
+function isJson(type: string): boolean {
+  if (type === TEXT) return false;
+  if (type === JSON_TYPE) return true;
+  const [media = ""] = type.toLowerCase().split(";", 1);
+  return media.trim() === JSON_TYPE || media.trim().endsWith("+json");
+}
+
+/** `ride` are members of the whole message or artifact, for its first part. */
+export function writePart(part: Part, naming: Naming, artifactName: Maybe<string>, ride?: Maybe<JsonObject>): WirePart {
+  const name = (naming === "artifact" ? artifactName : part.name) ?? null;
+  if (
+    ride === undefined &&
+    part.metadata === undefined &&
+    part.mediaType === undefined &&
+    part.kind === "text" &&
+    naming === "part"
+  )
+    return { name, content_type: TEXT, content: part.text, content_encoding: "plain", content_url: null, metadata: null };
+  const { metadata, rest, extras } = splitMetadata(part.metadata, members);
+  const type = part.mediaType === undefined || part.mediaType === "" ? usualType(part) : part.mediaType;
+  const own = ownMembers(part, type, { name: naming === "artifact" ? part.name : undefined, metadata: rest }, ride);
+  const wire = payloadOf(part, name, type, metadata);
+  if (own === undefined && extras === undefined) return wire;
+  return { ...extras, ...wire, ...(own === undefined ? undefined : { [OWN_KEY]: own }) };
+}
+
+function payloadOf(part: Part, name: string | null, type: string, metadata: WirePart["metadata"]): WirePart {
+  switch (part.kind) {
+    case "text":
+      return {
+        name,
+        content_type: type,
+        // A citation or a step without content belongs to its place in the message, not to an empty text.
+        content: part.text === "" && metadata !== null ? null : part.text,
+        content_encoding: "plain",
+        content_url: null,
+        metadata,
+      };
+    case "data":
+      return {
+        name,
+        content_type: type,
+        content: JSON.stringify(part.data),
+        content_encoding: "plain",
+        content_url: null,
+        metadata,
+      };
+    case "raw":
+      return {
+        name,
+        content_type: type,
+        content: encodeBase64(part.bytes),
+        content_encoding: "base64",
+        content_url: null,
+        metadata,
+      };
+    case "url":
+      return { name, content_type: type, content: null, content_encoding: "plain", content_url: part.url, metadata };
+    default:
+      return part satisfies never;
+  }
+}
+
+function usualType({ kind }: Part): string {
+  if (kind === "text") return TEXT;
+  return kind === "data" ? JSON_TYPE : BYTES;
+}
+
+/** Only what would be read back differently. */
+function ownMembers(
+  part: Part,
+  type: string,
+  aside: { readonly name: Maybe<string>; readonly metadata: Maybe<JsonObject> },
+  ride: Maybe<JsonObject>,
+): Maybe<JsonObject> {
+  const json = isJson(type);
+  const misread = (part.kind === "text" && json) || (part.kind === "data" && !json);
+  // What is read back is the type, or nothing where it is the usual one.
+  const mediaType =
+    part.mediaType !== undefined && (part.mediaType === "" || type === usualType(part)) ? part.mediaType : undefined;
+  if (!misread && mediaType === undefined && aside.name === undefined && aside.metadata === undefined) return ride;
+  const own: { [member: string]: Json } = {};
+  if (misread) own["kind"] = part.kind;
+  if (mediaType !== undefined) own["mediaType"] = mediaType;
+  if (aside.name !== undefined) own["name"] = aside.name;
+  if (aside.metadata !== undefined) own["metadata"] = aside.metadata;
+  return ride === undefined ? own : { ...own, ...ride };
+}

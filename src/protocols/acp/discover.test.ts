@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest";
+import { AgentError, startCall } from "../../envelope/index.js";
+import type { Request, Response } from "../../transport/exchange.js";
+import { discover } from "./discover.js";
+
+const json = (body: unknown, status = 200, headers = {}): Response => ({ status, headers, body: JSON.stringify(body) });
+const link = (answer: (request: Request) => Response) => ({ exchange: answer, close: async () => undefined });
+
+/** A server as the SDK makes it: every optional member is null. */
+function server(agents: readonly unknown[], base = ""): (request: Request) => Response {
+  return ({ path }) => {
+    if (path === `${base}/ping`) return json({});
+    if (path === `${base}/agents`) return json({ agents });
+    const found = agents.find((agent) => path === `${base}/agents/${(agent as { name?: string }).name}`);
+    return found === undefined ? json({ code: "not_found", message: "Agent not found", data: null }, 404) : json(found);
+  };
+}
+const manifest = (name: string): object => ({
+  name,
+  description: null,
+  metadata: {
+    annotations: null,
+    capabilities: [{ name: "Parts", description: "of every kind" }],
+    tags: ["Canvas"],
+    author: null,
+  },
+  input_content_types: ["text/plain"],
+  output_content_types: ["*/*"],
+});
+
+describe("a server", () => {
+  test("of one agent is that agent", async () => {
+    const found = await discover(link(server([manifest("echo")])), "http://acp.example/", startCall());
+    expect(found).toMatchObject({
+      peers: [{ url: "http://acp.example", version: "0.2", binding: "REST", card: { name: "echo", inputModes: ["text/plain"] } }],
+      proved: true,
+    });
+    expect(found?.peers[0]?.card.skills).toEqual([
+      { id: "Parts", name: "Parts", description: "of every kind", tags: ["Canvas"] },
+    ]);
+  });
+
+  test("of several means the first, and says so", async () => {
+    const found = await discover(link(server([manifest("a"), manifest("b")])), "http://acp.example", startCall());
+    expect(found?.peers.map(({ card }) => card.name)).toEqual(["a"]);
+    expect(found?.evidence.join()).toContain("the first, a, is meant");
+  });
+
+  test("keeps the path below which it is", async () => {
+    const found = await discover(link(server([manifest("a")], "/base")), "http://acp.example/base", startCall());
+    expect(found?.peers[0]?.url).toBe("http://acp.example/base");
+  });
+
+  test("with one broken manifest has the others", async () => {
+    const found = await discover(link(server([{ description: "nameless" }, manifest("b")])), "http://acp.example", startCall());
+    expect(found?.peers[0]?.card.name).toBe("b");
+    expect(found?.evidence.join()).toContain("1 of them cannot be read: name is missing");
+  });
+});
+
+describe("an address that names an agent", () => {
+  test("means that one", async () => {
+    const agents = [manifest("a"), manifest("b")];
+    const found = await discover(link(server(agents, "/base")), "http://acp.example/base/agents/b", startCall());
+    expect(found?.peers[0]).toMatchObject({ url: "http://acp.example/base", card: { name: "b" } });
+  });
+
+  test("means none where the server has no such agent", async () => {
+    expect(await discover(link(server([manifest("a")])), "http://acp.example/agents/b", startCall())).toBeUndefined();
+  });
+
+  test("is found, and not proved, where it wants credentials", async () => {
+    const guarded = link(({ path }) => (path === "/ping" ? json({}) : json("who?", 401)));
+    const found = await discover(guarded, "http://acp.example/agents/b", startCall());
+    expect(found).toMatchObject({ peers: [{ card: { name: "b" } }], proved: false });
+  });
+});
+
+test.each<[string, (request: Request) => Response]>([
+  ["HTML", () => ({ status: 200, headers: {}, body: "<html>" })],
+  ["an error", () => json({ error: 1 }, 404)],
+  ["another JSON", () => json({ jsonrpc: "2.0" })],
+  ["an empty list", ({ path }) => json(path === "/ping" ? {} : { agents: [] })],
+  ["a list without a ping", ({ path }) => (path === "/ping" ? json("no", 404) : json({ agents: [manifest("a")] }))],
+])("%s is another protocol's", async (_, answer) => {
+  expect(await discover(link(answer), "http://acp.example", startCall())).toBeUndefined();
+});
+
+test("what is known is confirmed by its validator", async () => {
+  const tagged = link((request) => {
+    if (request.path === "/ping") return json({});
+    const known = request.headers["if-none-match"] === '"v1"';
+    return known ? { status: 304, headers: {}, body: undefined } : json({ agents: [manifest("a")] }, 200, { etag: '"v1"' });
+  });
+  const known = await discover(tagged, "http://acp.example", startCall());
+  expect(known?.etag).toBe('"v1"');
+  const again = await discover(tagged, "http://acp.example", startCall(), { known });
+  expect(again?.evidence.at(-1)).toBe("http://acp.example/agents has not changed");
+  expect(again?.peers).toEqual(known?.peers);
+});
+
+test("a card that is refused ends it", async () => {
+  const check = (): never => {
+    throw new AgentError("forbidden", "not trusted");
+  };
+  await expect(discover(link(server([manifest("a")])), "http://acp.example", startCall(), { check })).rejects.toThrow(
+    "not trusted",
+  );
+});

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { AgentError, ERRORS, type ErrorCode } from "../../envelope/index.js";
+import { errorFromWire, errorStatus, failureFrom, sessionMismatch, wireErrorOf } from "./errors.js";
+import { WIRE_ERROR_CODES } from "./wire.js";
+
+const codes = Object.keys(ERRORS) as ErrorCode[];
+
+describe("every code of ours", () => {
+  test.each(codes)("%s comes back as itself, said with a code that the TypeScript client knows", (code) => {
+    const error = new AgentError(code, "because", { field: "input[0]", detail: { task: "t" } });
+    const body = JSON.parse(JSON.stringify(wireErrorOf(error)));
+    expect(WIRE_ERROR_CODES).toContain(body.code);
+    expect(errorStatus(error)).toBeGreaterThanOrEqual(400);
+    const back = errorFromWire(body, errorStatus(error));
+    expect([back.code, back.message, back.facts.field, back.facts.detail]).toEqual([code, "because", "input[0]", { task: "t" }]);
+  });
+});
+
+// As the SDK's server answers.
+test.each<[ErrorCode, number, string]>([
+  ["not_found", 404, "not_found"],
+  ["task_not_found", 404, "not_found"],
+  ["invalid_message", 422, "invalid_input"],
+  ["decode", 422, "invalid_input"],
+  ["not_cancelable", 403, "server_error"],
+  ["task_closed", 403, "server_error"],
+  ["unsupported_method", 405, "server_error"],
+  ["internal", 500, "server_error"],
+])("%s is HTTP %i and %s", (code, status, said) => {
+  const error = new AgentError(code, "x");
+  expect([errorStatus(error), wireErrorOf(error).code]).toEqual([status, said]);
+});
+
+test("two sessions in one request are HTTP 400", () => {
+  expect([errorStatus(sessionMismatch()), wireErrorOf(sessionMismatch())]).toMatchObject([
+    400,
+    { code: "invalid_input", message: "Session ID mismatch" },
+  ]);
+});
+
+describe("a stranger's error", () => {
+  test.each<[string, unknown, number | undefined, string]>([
+    ["by its code", { code: "invalid_input", message: "no" }, undefined, "invalid_message"],
+    ["by its status", "<html>", 503, "unavailable"],
+    ["by neither", null, 500, "internal"],
+    ["with a code nobody knows", { code: "teapot", message: "no", data: { code: "teapot" } }, 418, "invalid_message"],
+    ["with a code of an object's own", { code: "server_error", data: { code: "constructor" } }, 500, "internal"],
+  ])("%s", (_, body, status, code) => {
+    expect(errorFromWire(body, status).code).toBe(code);
+  });
+
+  test("keeps its words within bounds, and when to come back", () => {
+    const error = errorFromWire({ code: "server_error", message: "x".repeat(9_999) }, 429, { "retry-after": "2" });
+    expect([error.code, error.message.length, error.facts.retryAfterMs]).toEqual(["overloaded", 2_000, 2_000]);
+  });
+
+  test("of a run is why it failed", () => {
+    const lost: string[] = [];
+    const lose = ({ path }: { readonly path: string }): void => void lost.push(path);
+    const plain = { code: "not_found", message: "no file" };
+    expect(failureFrom({ ...plain, data: null }, lose)).toEqual(plain);
+    expect(failureFrom({ ...plain, data: { code: "not_found" } }, lose)).toEqual(plain);
+    expect(failureFrom({}, lose)).toEqual({ code: "internal", message: "the run failed" });
+    expect(lost).toEqual([]);
+    expect(failureFrom({ ...plain, data: { path: "a.txt" } }, lose)).toEqual(plain);
+    expect(lost).toEqual(["task.status.error"]);
+  });
+});

@@ -1,0 +1,61 @@
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  type Admission,
+  agent,
+  apiKeys,
+  bearerTokens,
+  type Credentials,
+  connect,
+  jwtTokens,
+  serve,
+  Verdicts,
+} from "../../index.js";
+import { acp } from "./index.js";
+
+/** A server that lets only known callers in, found and spoken to by this protocol alone: its manifest says where a key belongs. */
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+const SECRET = "k-0123456789abcdef0123456789abcdef";
+const callers = new Map([["ada", SECRET]]);
+
+async function ask(admission: Admission, credentials: Credentials): Promise<string> {
+  const who = agent({ name: "who", description: "says who asks", handle: async (_, task) => task.caller });
+  const server = await serve(who, { admission, protocols: [acp] });
+  cleanups.push(() => server.close());
+  const peer = await connect(server.url, { credentials, protocols: [acp], verdicts: new Verdicts() });
+  cleanups.push(() => peer.close());
+  return peer.ask("who am I?");
+}
+
+describe("a guarded server", () => {
+  test.each(["header", "query", "cookie"] as const)("takes an API key in the %s its manifest names", async (location) => {
+    const admission = apiKeys(callers, { location, name: "x-agent-key" });
+    expect(await ask(admission, { apiKey: SECRET })).toBe("ada");
+    await expect(ask(admission, {})).rejects.toMatchObject({ code: "unauthenticated" });
+    await expect(ask(admission, { apiKey: "k-another" })).rejects.toMatchObject({ code: "unauthenticated" });
+  });
+
+  test("takes a bearer token", async () => {
+    expect(await ask(bearerTokens(callers), { bearer: SECRET })).toBe("ada");
+    await expect(ask(bearerTokens(callers), {})).rejects.toMatchObject({ code: "unauthenticated" });
+  });
+
+  test("takes a token that an issuer signed", async () => {
+    const { publicKey, privateKey } = await generateKeyPair("ES256", { extractable: true });
+    const keys = [{ ...(await exportJWK(publicKey)), kid: "one" }] as never;
+    const admission = jwtTokens({ issuer: "https://issuer.example", audience: "koine", jwks: { keys } });
+    const bearer = await new SignJWT({ sub: "ada" })
+      .setProtectedHeader({ alg: "ES256", kid: "one" })
+      .setIssuer("https://issuer.example")
+      .setAudience("koine")
+      .setExpirationTime("5 minutes")
+      .sign(privateKey);
+    expect(await ask(admission, { bearer })).toBe("https://issuer.example#ada");
+    await expect(ask(admission, { bearer: `${bearer}x` })).rejects.toMatchObject({ code: "unauthenticated" });
+  });
+});

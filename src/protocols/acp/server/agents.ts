@@ -1,0 +1,96 @@
+import {
+  AgentError,
+  type Call,
+  type Card,
+  type Envelope,
+  type Event,
+  isObject,
+  type LossSink,
+  type Maybe,
+  RecentMap,
+  type Task,
+} from "../../../envelope/index.js";
+import type { Host } from "../../protocol.js";
+import type { RunFacts } from "../codec.js";
+
+/** The agent a caller gets who names none. */
+export function defaultAgent(host: Host): Card {
+  const [card] = host.cards();
+  if (card === undefined) throw new AgentError("internal", "the host serves no agent");
+  return card;
+}
+
+/** Worked out anew only for a host that serves other agents: there may be a thousand, and every request asks. */
+const byNames = new WeakMap<readonly Card[], ReadonlyMap<string, Card>>();
+
+function byName(host: Host): ReadonlyMap<string, Card> {
+  const cards = host.cards();
+  const known = byNames.get(cards);
+  if (known !== undefined) return known;
+  const made = new Map(cards.map((card) => [card.name, card]));
+  byNames.set(cards, made);
+  return made;
+}
+
+/** `field` is where the caller wrote the name. */
+export function agentNamed(host: Host, name: string, field = "agent_name"): Card {
+  const card = byName(host).get(name);
+  if (card === undefined) throw new AgentError("not_found", "no agent of this name is served here", { field });
+  return card;
+}
+
+/** What a run says beside its task, or beside the bare message that is all of it. */
+export function runFacts(host: Host, event: Event, call: Call): RunFacts {
+  const lose: LossSink = (loss) => call.lose(loss);
+  if (event.kind === "task") return { agentName: agentOf(host, event.task), createdAt: createdAt(host, event.task), lose };
+  return { agentName: call.agent, createdAt: event.kind === "message" ? Math.round(event.message.ts * 1000) : host.now(), lose };
+}
+
+/** Where an envelope remembers the agent a run was asked of, if its address is another one. */
+const AGENT_MEMBER = "agent_name";
+
+/** The message to this agent of several. A task does not say whose it is, and what a caller calls us may be no name of ours. */
+export function addressedTo(host: Host, agent: string, envelope: Envelope): Envelope {
+  if (host.cards().length === 1 || namesIn(envelope)[0] === agent) return envelope;
+  const acp = envelope.extra?.["acp"];
+  const kept = { ...(isObject(acp) ? acp : undefined), [AGENT_MEMBER]: agent };
+  return { ...envelope, extra: { ...envelope.extra, acp: kept } };
+}
+
+/** Who works on a task: it was addressed to an agent, and whatever an agent said names it. */
+export function agentOf(host: Host, { history, status }: Task): string {
+  const served = byName(host);
+  const named = (message: Envelope): Maybe<string> => namesIn(message).find((name) => served.has(name));
+  for (const message of history) {
+    const name = named(message);
+    if (name !== undefined) return name;
+  }
+  return (status.message && named(status.message)) ?? defaultAgent(host).name;
+}
+
+/** What a message says of its agent, the surest first. */
+function namesIn({ role, src, dst, extra }: Envelope): readonly string[] {
+  if (role === "agent") return [src];
+  const acp = extra?.["acp"];
+  const asked = isObject(acp) ? acp[AGENT_MEMBER] : undefined;
+  return typeof asked === "string" ? [asked, dst] : [dst];
+}
+
+/** How many runs are remembered by when they began, for one host. */
+const TIMES_REMEMBERED = 10_000;
+const times = new WeakMap<Host, RecentMap<number>>();
+
+/**
+ * When the first message was written, by its own word, but never behind what is known to have happened. A task that came
+ * over another wire may have no message, or one that is as young as the answer it stands in: what was told once is told again.
+ */
+export function createdAt(host: Host, { id, history, status }: Task): number {
+  const known = times.get(host) ?? new RecentMap<number>(TIMES_REMEMBERED);
+  times.set(host, known);
+  const told = known.get(id);
+  if (told !== undefined) return told;
+  const [first] = history;
+  const began = first === undefined ? status.at : Math.min(Math.round(first.ts * 1000), status.at);
+  known.set(id, began);
+  return began;
+}

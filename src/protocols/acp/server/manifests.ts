@@ -1,0 +1,45 @@
+import type { JsonObject } from "../../../envelope/index.js";
+import { readQuery } from "../../../transport/address-parts.js";
+import type { Response } from "../../../transport/exchange.js";
+import { DecodeProblem } from "../../../transport/fields.js";
+import { documentResponse } from "../../document.js";
+import { encodeManifest } from "../codec.js";
+import type { WireManifest } from "../wire.js";
+import { agentNamed, defaultAgent } from "./agents.js";
+import type { Asked } from "./asked.js";
+import { formatYaml } from "./yaml.js";
+
+/** Of the OpenAPI document, which also has a default of 10; its SDK shows all, and so do we unless told otherwise. */
+const MOST_PER_PAGE = 1_000;
+
+/** `GET /agents`. */
+export function listAgents({ host, request }: Asked): Response {
+  const query = readQuery(request.query);
+  const cards = host.cards();
+  const limit = wholeNumber(query.get("limit"), "limit", 1, MOST_PER_PAGE) ?? cards.length;
+  const offset = wholeNumber(query.get("offset"), "offset", 0, Number.MAX_SAFE_INTEGER) ?? 0;
+  const agents = cards.slice(offset, offset + limit).map((card) => asJson(encodeManifest(card)));
+  return documentResponse(request, { agents }, "");
+}
+
+/** `GET /agents/{name}`. */
+export function showAgent({ host, request }: Asked, name: string): Response {
+  return documentResponse(request, asJson(encodeManifest(agentNamed(host, name))), "");
+}
+
+/** `GET /.well-known/agent.yml`: discovery as the documentation describes it. It has room for one agent and for no address. */
+export function showDiscovery({ host }: Asked): Response {
+  const headers = { "content-type": "application/yaml", "cache-control": "max-age=60" };
+  return { status: 200, headers, body: formatYaml(asJson(encodeManifest(defaultAgent(host)))) };
+}
+
+function asJson(manifest: WireManifest): JsonObject {
+  return { ...manifest };
+}
+
+function wholeNumber(value: string | undefined, name: string, least: number, most: number): number | undefined {
+  if (value === undefined) return undefined;
+  const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw new DecodeProblem(name, `must be a whole number from ${least} to ${most}`);
+}

@@ -1,0 +1,139 @@
+import {
+  AgentError,
+  ERRORS,
+  type Event,
+  encodeBase64,
+  isTerminal,
+  type JsonObject,
+  type Maybe,
+  type Part,
+  type Status,
+  type Task,
+  textOf,
+} from "../../../envelope/index.js";
+import type { Response } from "../../../transport/exchange.js";
+import { errorHeaders, jsonResponse } from "../../../transport/response.js";
+import { runStatusOf } from "../codec/state.js";
+import { errorStatus } from "../errors.js";
+import { taskOf } from "./asked.js";
+
+/** The answer as a task that is complete, where a bare message is all of it. */
+export function answeredTask(event: Event): Task {
+  if (event.kind !== "message") return taskOf(event);
+  const { message } = event;
+  const status = { state: "completed", at: Math.round(message.ts * 1000), message } as const;
+  const { taskId = message.id, sessionId = "" } = message.context;
+  return { id: taskId, contextId: sessionId, status, artifacts: [], history: [] };
+}
+
+/** What the agent made, then what it said when its turn ended. */
+export function resultsOf({ artifacts, status }: Task): readonly JsonObject[] {
+  return [...artifacts.flatMap(({ parts }) => resultsIn(parts, status.at)), ...lastWords(status)];
+}
+
+/** What is said on the way is progress, and why a run failed is its error. */
+function lastWords(status: Status): readonly JsonObject[] {
+  if (!isTerminal(status.state) && runStatusOf(status.state) !== "awaiting") return [];
+  return failureIn(status) === undefined ? resultsIn(status.message?.content ?? [], status.at) : [];
+}
+
+/** Pieces of one text are one result: readers of the reference code take the first result for the whole answer. */
+function resultsIn(parts: readonly Part[], at: number): readonly JsonObject[] {
+  const timestamp = at / 1000;
+  const results: JsonObject[] = [];
+  let text: Maybe<string>;
+  for (const part of parts) {
+    if (part.kind === "text") {
+      text = (text ?? "") + part.text;
+      continue;
+    }
+    if (text !== undefined) results.push({ type: "text", content: text, timestamp });
+    text = undefined;
+    results.push({ ...resultOf(part), content_type: part.mediaType, name: part.name, timestamp });
+  }
+  if (text !== undefined) results.push({ type: "text", content: text, timestamp });
+  return results;
+}
+
+function resultOf(part: Exclude<Part, { readonly kind: "text" }>): JsonObject {
+  switch (part.kind) {
+    case "data":
+      return { type: "data", content: part.data };
+    case "raw":
+      return { type: "file", content: encodeBase64(part.bytes), content_encoding: "base64" };
+    case "url":
+      return { type: "file", url: part.url };
+    default:
+      return part satisfies never;
+  }
+}
+
+/** How a run stands, and why it failed if it did. */
+export function standing(status: Status): JsonObject {
+  return { status: runStatusOf(status.state), error: failureIn(status) };
+}
+
+function failureIn(status: Status): Maybe<JsonObject> {
+  const message = textOf(status.message?.content ?? []);
+  if (status.state === "rejected") return { code: ERRORS.invalid_message.face, reason: "rejected", message };
+  if (status.state !== "failed") return undefined;
+  const { code, message: why } = status.error ?? { code: "internal", message };
+  return { code: ERRORS[code].face, reason: code, message: why };
+}
+
+/** The last thing said on the way, and how much has happened. */
+export interface Progress {
+  readonly entries: number;
+  readonly content: Maybe<string>;
+  readonly metadata: Maybe<JsonObject>;
+}
+
+export const NO_PROGRESS: Progress = Object.freeze({ entries: 0, content: undefined, metadata: undefined });
+
+/** How far a task is, one event later. */
+export function progressAfter({ entries, content, metadata }: Progress, event: Event): Progress {
+  if (event.kind !== "status" || event.status.state !== "working") return { entries: entries + 1, content, metadata };
+  const { message } = event.status;
+  return { entries: entries + 1, content: message && textOf(message.content), metadata: event.metadata };
+}
+
+/** One event of a task as events of the seed's stream: results as they come, and the state it leads to. */
+export function streamItems(event: Event, now: number): readonly JsonObject[] {
+  switch (event.kind) {
+    case "message":
+    case "task": {
+      const task = answeredTask(event);
+      return [...resultsOf(task), statusItem(task.id, task.status)];
+    }
+    case "artifact":
+      return resultsIn(event.artifact.parts, now);
+    case "status":
+      return event.status.state === "working"
+        ? [progressItem(event.status, event.metadata)]
+        : [...lastWords(event.status), statusItem(event.taskId, event.status)];
+    default:
+      return [];
+  }
+}
+
+function progressItem({ message, at }: Status, metadata: Maybe<JsonObject>): JsonObject {
+  return { type: "progress", content: message && textOf(message.content), metadata, timestamp: at / 1000 };
+}
+
+function statusItem(runId: string, status: Status): JsonObject {
+  return { type: "status", ...standing(status), run_id: runId, timestamp: status.at / 1000 };
+}
+
+/** What went wrong, as the house says it, with what it belongs to. */
+export function plainError({ face, code, message, facts }: AgentError, correlationId: Maybe<string>): JsonObject {
+  return { error: { code: face, reason: code, message, field: facts.field }, correlation_id: correlationId };
+}
+
+export function refusePlain(error: AgentError, correlationId: Maybe<string>): Response {
+  return jsonResponse(errorStatus(error), JSON.stringify(plainError(error, correlationId)), errorHeaders(error));
+}
+
+export function plainMethodNotAllowed(method: string, allow: readonly string[]): Response {
+  const error = new AgentError("unsupported_method", `${method} is not answered here; try ${allow.join(", ")}`);
+  return jsonResponse(405, JSON.stringify(plainError(error, undefined)), { allow: allow.join(", ") });
+}

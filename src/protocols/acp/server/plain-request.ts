@@ -1,0 +1,169 @@
+import {
+  AgentError,
+  dataPart,
+  type Envelope,
+  isObject,
+  type Json,
+  type JsonObject,
+  type Maybe,
+  type Part,
+  parseTraceparent,
+  readUte,
+  textPart,
+} from "../../../envelope/index.js";
+import type { Headers } from "../../../transport/exchange.js";
+import { DecodeProblem, optional, readArray, readBoolean, readObject, readString } from "../../../transport/fields.js";
+import { type CodecFacts, decodeRunRequest, sendOf } from "../codec.js";
+
+/** What the seed's message may be. A `response` answers somebody, and here nobody has asked. */
+const TYPES = ["request", "notification", "heartbeat"] as const;
+export type PlainType = (typeof TYPES)[number];
+
+/** The members around the content. */
+export interface PlainHead {
+  readonly id: string;
+  readonly type: PlainType;
+  readonly sender: Maybe<string>;
+  readonly receiver: Maybe<string>;
+  readonly correlationId: string;
+}
+
+/** How the answer is wanted. */
+export type PlainDelivery = "answer" | "accepted" | "stream";
+
+/** Everything that can be said before anybody knows which agent is meant. */
+export function readHead(body: unknown, newId: () => string): PlainHead {
+  const wire = readObject(body, "body");
+  const id = optional(wire["id"], "id", readString) ?? newId();
+  return {
+    id,
+    type: readType(optional(wire["type"], "type", readString) ?? "request"),
+    sender: optional(wire["sender"], "sender", readString),
+    receiver: optional(wire["receiver"], "receiver", readString),
+    correlationId: optional(wire["correlation_id"], "correlation_id", readString) ?? id,
+  };
+}
+
+function readType(value: string): PlainType {
+  const type = TYPES.find((each) => each === value);
+  if (type === undefined) throw new DecodeProblem("type", `must be ${TYPES.join(", ")}`);
+  return type;
+}
+
+/** A notification wants no answer, so it gets none but that it was taken. */
+export function readDelivery(body: JsonObject, { type }: PlainHead, acceptsEvents: boolean): PlainDelivery {
+  const metadata = optional(body["metadata"], "metadata", readObject);
+  const mode = optional(body["mode"] ?? metadata?.["mode"], "mode", readString);
+  if (type === "notification" || mode === "async" || metadata?.["async"] === true) return "accepted";
+  const stream = optional(body["stream"], "stream", readBoolean) ?? mode === "stream";
+  return stream || acceptsEvents ? "stream" : "answer";
+}
+
+/** Members of `metadata` that have a place of their own in the envelope. */
+const KNOWN_METADATA: ReadonlySet<string> = new Set(["trace_id", "idempotency_key", "protocol_hint", "async", "mode"]);
+
+/** Table 8 of the seed, field by field. `context` has what else the seed's envelope knows, with the names it has there. */
+export function decodePlain(body: JsonObject, head: PlainHead, facts: CodecFacts): Envelope {
+  const metadata = optional(body["metadata"], "metadata", readObject);
+  const context = optional(body["context"], "context", readObject);
+  const own = (name: string): Maybe<string> => optional(metadata?.[name], `metadata.${name}`, readString);
+  const session = optional(body["session_id"], "session_id", readString);
+  const runId = optional(body["run_id"], "run_id", readString);
+  const { content, extra } = readContent(body, facts);
+  const rest = Object.entries(metadata ?? {}).filter(([name]) => !KNOWN_METADATA.has(name));
+  const document = {
+    id: head.id,
+    ts: optional(body["timestamp"], "timestamp", readSeconds) ?? facts.now / 1000,
+    src: head.sender ?? facts.src,
+    dst: facts.dst,
+    content: "",
+    context: {
+      ...context,
+      trace_id: own("trace_id") ?? context?.["trace_id"] ?? parseTraceparent(facts.headers?.["traceparent"])?.traceId,
+      idempotency_key: keyOf(facts.headers, own("idempotency_key")) ?? context?.["idempotency_key"],
+      session_id: session ?? context?.["session_id"],
+      task_id: runId ?? context?.["task_id"],
+    },
+    meta: { protocol_hint: own("protocol_hint") },
+    // No member of the envelope: it stays with those we do not know.
+    ...(isGiven(body["correlation_id"]) ? { correlation_id: head.correlationId } : undefined),
+  };
+  const envelope = readUte(document);
+  const author = rest.length === 0 ? undefined : Object.fromEntries(rest);
+  return {
+    ...envelope,
+    content,
+    metadata: author,
+    extra: extra === undefined ? envelope.extra : { ...envelope.extra, ...extra },
+  };
+}
+
+/** The correlation id is none: messages that belong together share it, and the second would be swallowed. */
+function keyOf(headers: Maybe<Headers>, told: Maybe<string>): Maybe<string> {
+  const key = headers?.["idempotency-key"];
+  if (key !== undefined && told !== undefined && key !== told)
+    throw new DecodeProblem("metadata.idempotency_key", "and the Idempotency-Key header differ");
+  return key ?? told;
+}
+
+interface PlainContent {
+  readonly content: readonly Part[];
+  readonly extra: Envelope["extra"];
+}
+
+/** Where reference peers put what they say, in the order they look for it. A body without any of it says nothing. */
+function readContent(body: JsonObject, facts: CodecFacts): PlainContent {
+  const { messages, message, content, text, payload } = body;
+  if (isGiven(messages)) return ofMessages(readArray(messages, "messages", asWireMessage), facts);
+  if (isObject(message)) return ofMessages([asWireMessage(message, "message")], facts);
+  if (isGiven(message)) return said(textPart(readString(message, "message")));
+  if (isGiven(content)) return said(typeof content === "string" ? textPart(content) : dataPart(content));
+  if (isGiven(text)) return said(textPart(readString(text, "text")));
+  if (isGiven(payload)) return { content: readPayload(payload), extra: undefined };
+  throw new AgentError("invalid_message", "payload is missing: nothing is said", { field: "payload" });
+}
+
+const isGiven = (value: Maybe<Json>): value is Exclude<Json, null> => value !== undefined && value !== null;
+const said = (part: Part): PlainContent => ({ content: [part], extra: undefined });
+
+/** The member that holds the words, by its first known name; what stands beside it is kept as data. */
+const WORDS = ["text", "content", "question"] as const;
+
+function readPayload(payload: Exclude<Json, null>): readonly Part[] {
+  if (typeof payload === "string") return [textPart(payload)];
+  if (!isObject(payload)) return [dataPart(readArray(payload, "payload", (item) => item as Json))];
+  const words = WORDS.find((name) => typeof payload[name] === "string");
+  const rest = Object.entries(payload).filter(([name]) => name !== words);
+  const data = rest.length === 0 ? [] : [dataPart(Object.fromEntries(rest))];
+  if (words !== undefined) return [textPart(readString(payload[words], `payload.${words}`)), ...data];
+  if (data.length === 0) throw new DecodeProblem("payload", "is empty: nothing is said");
+  return data;
+}
+
+/** Messages are those of the released wire, so that wire's decoder reads them. */
+function ofMessages(input: readonly JsonObject[], facts: CodecFacts): PlainContent {
+  const { content, extra } = sendOf(
+    decodeRunRequest({ agent_name: facts.dst, input }, { ...facts, headers: undefined }),
+  ).envelope;
+  return { content, extra };
+}
+
+/** `{role, content}` and parts that are `{text}` occur beside the released form. */
+function asWireMessage(value: unknown, path: string): JsonObject {
+  const { role, parts, content, text } = readObject(value, path);
+  const given = isGiven(parts) ? readArray(parts, `${path}.parts`, asWirePart) : [asWirePart(content ?? text, `${path}.content`)];
+  return { role, parts: given };
+}
+
+function asWirePart(value: unknown, path: string): JsonObject {
+  if (typeof value === "string") return { content_type: "text/plain", content: value };
+  const part = readObject(value, path);
+  return typeof part["text"] === "string" && part["content"] === undefined
+    ? { content_type: "text/plain", content: part["text"] }
+    : part;
+}
+
+function readSeconds(value: unknown, path: string): number {
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  throw new DecodeProblem(path, "must be a number of seconds");
+}

@@ -1,0 +1,88 @@
+import {
+  AgentError,
+  type Card,
+  isInterrupted,
+  isTerminal,
+  type JsonObject,
+  type Maybe,
+  type Task,
+  TaskFold,
+} from "../../../envelope/index.js";
+import { readQuery } from "../../../transport/address-parts.js";
+import type { Response } from "../../../transport/exchange.js";
+import { jsonResponse } from "../../../transport/response.js";
+import { answerable } from "../../answerable.js";
+import type { Host } from "../../protocol.js";
+import { agentNamed, agentOf, createdAt, defaultAgent } from "./agents.js";
+import { type Asked, admit, beginCall, taskOf, VIA_PLAIN } from "./asked.js";
+import { NO_PROGRESS, type Progress, progressAfter, refusePlain, resultsOf, standing } from "./plain-reply.js";
+import { logOf } from "./run-log.js";
+
+/** The seed's agents call their wire by this version. */
+const PLAIN_VERSION = "1.0.0";
+export const FEATURES = ["streaming", "progress_tracking", "async_generator"] as const;
+
+/** The agent lives. */
+export function healthOf({ name }: Card, now: number): JsonObject {
+  return { agent_id: name, status: "healthy", timestamp: now / 1000 };
+}
+
+/** `GET /acp/capabilities`, of the agent `agent_id` names or of the default one. */
+export function showCapabilities(asked: Asked): Response {
+  try {
+    const { name, skills } = cardAsked(asked.host, readQuery(asked.request.query).get("agent_id"));
+    const capabilities = skills.map(({ id }) => id);
+    const document = { agent_id: name, capabilities, protocol: "ACP", version: PLAIN_VERSION, features: FEATURES };
+    return jsonResponse(200, JSON.stringify(document));
+  } catch (thrown) {
+    return refusePlain(answerable(asked.host, thrown), undefined);
+  }
+}
+
+/** `GET /acp/status`: the agent's health, or with `run_id` (also `job_id`) how far that run is and what came of it. */
+export async function showStatus(asked: Asked): Promise<Response> {
+  try {
+    const query = readQuery(asked.request.query);
+    const runId = query.get("run_id") ?? query.get("job_id");
+    if (runId !== undefined) return await showRunStatus(asked, runId);
+    return jsonResponse(200, JSON.stringify(healthOf(cardAsked(asked.host, query.get("agent_id")), asked.host.now())));
+  } catch (thrown) {
+    return refusePlain(answerable(asked.host, thrown), undefined);
+  }
+}
+
+function cardAsked(host: Host, name: Maybe<string>): Card {
+  return name === undefined ? defaultAgent(host) : agentNamed(host, name, "agent_id");
+}
+
+/** The log tells more than the task: what was said on the way, and how much has happened. */
+async function showRunStatus(asked: Asked, runId: string): Promise<Response> {
+  const entered = await admit(asked);
+  const { host } = entered;
+  const call = beginCall(entered, defaultAgent(host).name, VIA_PLAIN);
+  let fold: TaskFold | undefined;
+  let progress = NO_PROGRESS;
+  for await (const event of logOf(host, call, runId)) {
+    if (fold === undefined) fold = new TaskFold(taskOf(event));
+    else if (event.kind !== "message") fold.apply(event);
+    progress = progressAfter(progress, event);
+  }
+  if (fold === undefined) throw new AgentError("internal", "the log of a task was empty");
+  return jsonResponse(200, JSON.stringify(statusOf(host, fold.snapshot(), progress)), { "cache-control": "no-store" });
+}
+
+function statusOf(host: Host, task: Task, progress: Progress): JsonObject {
+  const { status } = task;
+  return {
+    run_id: task.id,
+    job_id: task.id,
+    agent_id: agentOf(host, task),
+    session_id: task.contextId,
+    ...standing(status),
+    progress: { ...progress },
+    results: isTerminal(status.state) || isInterrupted(status.state) ? resultsOf(task) : undefined,
+    created_at: createdAt(host, task) / 1000,
+    updated_at: status.at / 1000,
+    timestamp: host.now() / 1000,
+  };
+}

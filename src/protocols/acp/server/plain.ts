@@ -1,0 +1,98 @@
+import {
+  type AgentError,
+  type Card,
+  type Envelope,
+  type Event,
+  isObject,
+  type JsonObject,
+  type Maybe,
+  type Reply,
+} from "../../../envelope/index.js";
+import { requireBodyType } from "../../../transport/content-type.js";
+import { type StreamForm, streamResponse, wantsEvents } from "../../../transport/event-stream.js";
+import type { Response } from "../../../transport/exchange.js";
+import { readObject } from "../../../transport/fields.js";
+import { jsonResponse } from "../../../transport/response.js";
+import { encodeSse } from "../../../transport/sse.js";
+import { answerable } from "../../answerable.js";
+import type { Host } from "../../protocol.js";
+import { agentNamed, defaultAgent } from "./agents.js";
+import { type Admitted, type Asked, admit, BODY_TYPES, beginCall, oneEvent, VIA_PLAIN } from "./asked.js";
+import { answeredTask, plainError, refusePlain, resultsOf, standing, streamItems } from "./plain-reply.js";
+import { decodePlain, type PlainDelivery, type PlainHead, readDelivery, readHead } from "./plain-request.js";
+import { healthOf } from "./plain-status.js";
+import { waitsForCaller } from "./run-form.js";
+import { codecFacts } from "./runs.js";
+
+/**
+ * The seed's plain endpoint (G.2, G.7): `POST /acp/message`. The reply says what it answers in `correlation_id`; work that
+ * is taken and not waited for is looked after at `/acp/status?run_id=`.
+ */
+export async function answerMessage(asked: Asked): Promise<Response> {
+  const { request } = asked;
+  let correlationId: Maybe<string>;
+  try {
+    const entered = await admit(asked);
+    requireBodyType(request, BODY_TYPES);
+    const body = request.json();
+    correlationId = correlationIn(body);
+    return await answerBody(entered, readObject(body, "body"));
+  } catch (thrown) {
+    return refusePlain(answerable(asked.host, thrown), correlationId);
+  }
+}
+
+/** What an error belongs to, as far as it can be read. */
+function correlationIn(body: unknown): Maybe<string> {
+  if (!isObject(body)) return undefined;
+  const found = body["correlation_id"] ?? body["id"];
+  return typeof found === "string" ? found : undefined;
+}
+
+async function answerBody(entered: Admitted, body: JsonObject): Promise<Response> {
+  const { host, request, caller } = entered;
+  const head = readHead(body, () => host.newId());
+  const card = head.receiver === undefined ? defaultAgent(host) : agentNamed(host, head.receiver, "receiver");
+  const opening = replyHead(host, card, head, caller.id);
+  if (head.type === "heartbeat") return jsonResponse(200, JSON.stringify({ ...opening, ...healthOf(card, host.now()) }));
+  const call = beginCall(entered, card.name, VIA_PLAIN);
+  const envelope = decodePlain(body, head, codecFacts(entered, call));
+  const delivery = readDelivery(body, head, wantsEvents(request));
+  const reply = host.handler({ kind: "send", envelope, delivery, task: "always" }, call);
+  if (delivery === "stream") return streamResponse(reply, plainForm(host, head.correlationId), host.limits);
+  return wholeReply(opening, envelope, delivery, reply);
+}
+
+/** Who answers whom, and what. */
+function replyHead(host: Host, card: Card, { sender, correlationId }: PlainHead, caller: string): JsonObject {
+  return {
+    id: host.newId(),
+    type: "response",
+    sender: card.name,
+    receiver: sender ?? caller,
+    correlation_id: correlationId,
+    timestamp: host.now() / 1000,
+  };
+}
+
+async function wholeReply(
+  opening: JsonObject,
+  { context }: Envelope,
+  delivery: Exclude<PlainDelivery, "stream">,
+  reply: Reply,
+): Promise<Response> {
+  const task = answeredTask(await oneEvent(reply));
+  const about = { run_id: task.id, session_id: task.contextId, metadata: { trace_id: context.traceId } };
+  if (delivery === "accepted")
+    return jsonResponse(202, JSON.stringify({ ...opening, status: "accepted", job_id: task.id, ...about }));
+  return jsonResponse(200, JSON.stringify({ ...opening, results: resultsOf(task), ...standing(task.status), ...about }));
+}
+
+function plainForm(host: Host, correlationId: string): StreamForm {
+  return {
+    event: (event: Event) =>
+      streamItems(event, host.now()).map((item) => JSON.stringify({ ...item, correlation_id: correlationId })),
+    failure: (error: AgentError) => encodeSse(JSON.stringify({ type: "stream_error", ...plainError(error, correlationId) })),
+    endsAfter: waitsForCaller,
+  };
+}

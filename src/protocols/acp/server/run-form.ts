@@ -1,0 +1,87 @@
+import {
+  type AgentError,
+  type Call,
+  type Event,
+  isInterrupted,
+  type Maybe,
+  type State,
+  type Task,
+  type TaskEvent,
+} from "../../../envelope/index.js";
+import type { StreamForm } from "../../../transport/event-stream.js";
+import { encodeSse } from "../../../transport/sse.js";
+import type { Host } from "../../protocol.js";
+import { type Opening, RunEventWriter } from "../codec.js";
+import { wireErrorOf } from "../errors.js";
+import type { WireEvent } from "../wire.js";
+import { runFacts } from "./agents.js";
+import { asSendEvent } from "./asked.js";
+
+/**
+ * A task's events as those of a run. The first is the task itself, or the message that is all of the answer. Every reader of
+ * this protocol waits for a run to be created and then to be in progress; our log has no entry for the moment work begins,
+ * and a task that was there before begins with what it has become.
+ */
+export class RunEvents {
+  readonly #host: Host;
+  readonly #call: Call;
+  readonly #opening: Opening;
+  #writer: RunEventWriter | undefined;
+  /** The task, until it is told that work has begun. */
+  #waiting: Maybe<Task>;
+
+  constructor(host: Host, call: Call, opening: Opening) {
+    this.#host = host;
+    this.#call = call;
+    this.#opening = opening;
+  }
+
+  write(event: Event): readonly WireEvent[] {
+    const writer = this.#writer;
+    // Most events of a stream are pieces of an answer.
+    if (writer !== undefined && this.#waiting === undefined) return writer.write(asSendEvent(event));
+    const before = writer === undefined ? this.#beginning(event) : [];
+    const opened = writer ?? new RunEventWriter(runFacts(this.#host, event, this.#call), this.#opening);
+    this.#writer = opened;
+    return [...before, ...this.#work(event), asSendEvent(event)].flatMap((each) => opened.write(each));
+  }
+
+  /** A task that has gone on already was once submitted. */
+  #beginning(event: Event): readonly TaskEvent[] {
+    if (this.#opening === "resumed" || event.kind !== "task") return [];
+    const { task } = event;
+    this.#waiting = task;
+    if (task.status.state === "submitted") return [];
+    return [{ kind: "task", task: { ...task, status: { state: "submitted", at: task.status.at }, artifacts: [] } }];
+  }
+
+  /** Whatever happens first is the sign that work has begun. */
+  #work(event: Event): readonly TaskEvent[] {
+    const task = this.#waiting;
+    if (task === undefined || stateIn(event) === "submitted") return [];
+    this.#waiting = undefined;
+    const { id: taskId, contextId, status } = task;
+    if (stateIn(event) === "working") return [];
+    return [{ kind: "status", taskId, contextId, status: { state: "working", at: status.at } }];
+  }
+}
+
+function stateIn(event: Event): Maybe<State> {
+  if (event.kind === "status") return event.status.state;
+  return event.kind === "task" ? event.task.status.state : undefined;
+}
+
+/** How the server-sent events of a run are written. `until`: whether a run that waits for its caller ends the stream. */
+export function runForm(events: RunEvents, until: "awaiting" | "end"): StreamForm {
+  return {
+    event: (event) => events.write(event).map((each) => JSON.stringify(each)),
+    failure: (error: AgentError) => encodeSse(JSON.stringify({ type: "error", error: wireErrorOf(error) })),
+    endsAfter: until === "awaiting" ? waitsForCaller : () => false,
+  };
+}
+
+/** The turn is over: whoever listens has to act. */
+export function waitsForCaller(event: Event): boolean {
+  const state = stateIn(event);
+  return state !== undefined && isInterrupted(state);
+}

@@ -1,0 +1,151 @@
+import {
+  AgentError,
+  type Call,
+  type Envelope,
+  type Event,
+  type EventOf,
+  type Head,
+  isInterrupted,
+  isObject,
+  NO_HEAD,
+  type OperationOf,
+  parseTraceparent,
+} from "../../../envelope/index.js";
+import { requireBodyType } from "../../../transport/content-type.js";
+import { streamResponse } from "../../../transport/event-stream.js";
+import type { Request, Response } from "../../../transport/exchange.js";
+import { jsonResponse } from "../../../transport/response.js";
+import {
+  type CodecFacts,
+  decodeResume,
+  decodeRunRequest,
+  encodeReply,
+  encodeRun,
+  isUuid,
+  type Opening,
+  sendOf,
+} from "../codec.js";
+import type { RunMode, WireRun } from "../wire.js";
+import { addressedTo, agentNamed, agentOf, defaultAgent, runFacts } from "./agents.js";
+import { type Admitted, BODY_TYPES, beginCall, oneEvent, taskOf } from "./asked.js";
+import { RunEvents, runForm } from "./run-form.js";
+
+const DELIVERY = { sync: "answer", async: "accepted", stream: "stream" } as const satisfies Record<
+  RunMode,
+  OperationOf<"send">["delivery"]
+>;
+
+/** `POST /runs`. Every run is a task: its id is all a caller has to come back with. */
+export async function createRun(admitted: Admitted): Promise<Response> {
+  const { host, request } = admitted;
+  requireBodyType(request, BODY_TYPES);
+  const body = request.json();
+  const { name } = agentNamed(host, nameIn(body) ?? defaultAgent(host).name);
+  const call = beginCall(admitted, name);
+  const run = decodeRunRequest(body, codecFacts(admitted, call));
+  const envelope = addressedTo(host, name, traced(sendOf(run).envelope, request));
+  return answerSend(admitted, call, { kind: "send", envelope, delivery: DELIVERY[run.mode], task: "always" }, "created");
+}
+
+/** The agent that is meant, before anything else is read: losses belong to its call. Whether it may be absent the decoder says. */
+function nameIn(body: unknown): string | undefined {
+  const name = isObject(body) ? body["agent_name"] : undefined;
+  return typeof name === "string" && name !== "" ? name : undefined;
+}
+
+/** `GET /runs/{run_id}`. */
+export async function readRun(admitted: Admitted, runId: string): Promise<Response> {
+  const { event, call } = await findTask(admitted, runId);
+  return jsonResponse(200, JSON.stringify(runOf(admitted, call, event)), { "cache-control": "no-store" });
+}
+
+/** `POST /runs/{run_id}`: what an awaiting run waits for. One that waits for nothing is left as it is. */
+export async function resumeRun(admitted: Admitted, runId: string): Promise<Response> {
+  const { host, request } = admitted;
+  requireBodyType(request, BODY_TYPES);
+  const body = request.json();
+  const { task } = (await findTask(admitted, runId)).event;
+  const call = beginCall(admitted, agentOf(host, task));
+  const sessionId = task.contextId === "" ? undefined : task.contextId;
+  const { mode, message } = decodeResume(body, { ...codecFacts(admitted, call), contextId: sessionId });
+  // What it has heard before came again because the answer was lost: that is given once more.
+  const { idempotencyKey: key } = message.context;
+  const isRepeated = key !== undefined && task.history.some((heard) => heard.context.idempotencyKey === key);
+  if (!isInterrupted(task.status.state) && !isRepeated)
+    throw new AgentError("task_closed", "the run is not waiting for anything");
+  const { context } = traced(message, request);
+  const envelope: Envelope = { ...message, context: { ...context, taskId: task.id, sessionId } };
+  return answerSend(admitted, call, { kind: "send", envelope, delivery: DELIVERY[mode], task: "always" }, "resumed");
+}
+
+/**
+ * `POST /runs/{run_id}/cancel`. The answer says that it was heard, as every client of this protocol expects; what became of
+ * it is read from the run, which by then is most often over. One that was cancelled before is refused, or shown as it is
+ * where an agent behind other wires takes a second cancellation.
+ */
+export async function cancelRun(admitted: Admitted, runId: string): Promise<Response> {
+  const { host } = admitted;
+  const { event: before, call } = await findTask(admitted, runId);
+  const event = await oneEvent(host.handler({ kind: "task.cancel", taskId: runId, onlyOnce: true }, call));
+  const run = runOf(admitted, call, event);
+  const heard: WireRun = before.task.status.state === "canceled" ? run : { ...run, status: "cancelling", finished_at: null };
+  return jsonResponse(202, JSON.stringify(heard));
+}
+
+/** The caller's own task; somebody else's is as unknown as one that never was. */
+export async function findTask(
+  admitted: Admitted,
+  taskId: string,
+): Promise<{ readonly event: EventOf<"task.get">; readonly call: Call }> {
+  const { host } = admitted;
+  const call = beginCall(admitted, defaultAgent(host).name);
+  const event = await oneEvent(host.handler({ kind: "task.get", taskId }, call));
+  return { event: { kind: "task", task: taskOf(event) }, call };
+}
+
+async function answerSend(admitted: Admitted, call: Call, operation: OperationOf<"send">, opening: Opening): Promise<Response> {
+  const { host } = admitted;
+  const reply = host.handler(operation, call);
+  const headersFor = (event: Event): Head => (opening === "created" ? runHeader(event) : NO_HEAD);
+  if (operation.delivery === "stream") {
+    return streamResponse(reply, runForm(new RunEvents(host, call, opening), "awaiting"), host.limits, headersFor);
+  }
+  const event = await oneEvent(reply);
+  const status = operation.delivery === "accepted" ? 202 : 200;
+  return jsonResponse(status, JSON.stringify(runOf(admitted, call, event)), headersFor(event));
+}
+
+function runOf({ host }: Admitted, call: Call, event: Event): WireRun {
+  const facts = runFacts(host, event, call);
+  return event.kind === "message" ? encodeReply(event.message, runIdOf(event), facts) : encodeRun(taskOf(event), facts);
+}
+
+/** A bare message is a run nobody can ask for again; it goes by the name of the message. */
+function runIdOf(event: Event): string {
+  return event.kind === "message" ? (event.message.context.taskId ?? event.message.id) : taskOf(event).id;
+}
+
+/** A caller that resumes knows which run it is. What an agent elsewhere calls its task may be no text for a header. */
+function runHeader(event: Event): Head {
+  const id = runIdOf(event);
+  return isUuid(id) ? { "run-id": id } : NO_HEAD;
+}
+
+/** What the envelope itself says of its trace counts before the header. */
+function traced(envelope: Envelope, { headers }: Request): Envelope {
+  const { context } = envelope;
+  const trace = context.traceId === undefined ? parseTraceparent(headers["traceparent"]) : undefined;
+  return trace === undefined ? envelope : { ...envelope, context: { ...context, traceId: trace.traceId } };
+}
+
+export function codecFacts({ host, request, caller }: Admitted, call: Call): CodecFacts {
+  return {
+    now: host.now(),
+    newId: () => host.newId(),
+    src: caller.id,
+    dst: call.agent,
+    partsPerMessage: host.limits.partsPerMessage,
+    lose: (loss) => call.lose(loss),
+    headers: request.headers,
+  };
+}

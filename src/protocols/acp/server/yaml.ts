@@ -1,0 +1,17 @@
+import { isObject, type Json, type JsonObject } from "../../../envelope/index.js";
+
+/** A JSON object as YAML in block style. Every string is quoted as in JSON, which YAML 1.2 reads the same. */
+export function formatYaml(value: JsonObject): string {
+  return `${block(value, "").trimStart()}\n`;
+}
+
+/** What stands behind a key or a dash: a scalar on the same line, or lines of its own. */
+function block(value: Json, indent: string): string {
+  const lines = isObject(value)
+    ? Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${block(member ?? null, `${indent}  `)}`)
+    : Array.isArray(value)
+      ? value.map((item: Json) => `-${block(item, `${indent}  `)}`)
+      : [];
+  if (lines.length === 0) return ` ${JSON.stringify(value)}`;
+  return lines.map((line) => `\n${indent}${line}`).join("");
+}

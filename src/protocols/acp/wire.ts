@@ -1,0 +1,93 @@
+import type { Json, JsonObject, Maybe } from "../../envelope/index.js";
+
+/**
+ * The shapes of BeeAI ACP 0.2.0 as its SDK 1.0.3 reads and writes them. Where the OpenAPI document and the SDK differ, the
+ * SDK counts: it is what every deployed peer speaks. `null` and absent are the same thing everywhere.
+ */
+
+/** `RunMode`: wait for the end, come back later, or listen. */
+export const RUN_MODES = ["sync", "async", "stream"] as const;
+export type RunMode = (typeof RUN_MODES)[number];
+
+/** `RunStatus`. */
+export const RUN_STATUSES = ["created", "in-progress", "awaiting", "cancelling", "cancelled", "completed", "failed"] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+/** `MessagePart`. Content or a URL, never both, and neither is allowed. Members we do not know stay where they are. */
+export interface WirePart {
+  /** A part with a name is an artifact. */
+  readonly name: Maybe<string | null>;
+  readonly content_type: string;
+  readonly content: Maybe<string | null>;
+  readonly content_encoding: "plain" | "base64";
+  readonly content_url: Maybe<string | null>;
+  readonly metadata: Maybe<WirePartMetadata | null>;
+  readonly [extra: string]: Maybe<Json>;
+}
+
+/** The only two kinds; both SDKs refuse any other. */
+export type WirePartMetadata = JsonObject & { readonly kind: "citation" | "trajectory" };
+
+/** `Message`. Other members are dropped by the SDKs, so nothing of ours can ride here. */
+export interface WireMessage {
+  /** `user`, `agent` or `agent/name`. */
+  readonly role: string;
+  readonly parts: readonly WirePart[];
+  readonly created_at: Maybe<string | null>;
+  readonly completed_at: Maybe<string | null>;
+}
+
+/** `AwaitRequest` and `AwaitResume`: the SDKs know this one kind. */
+export interface WireAwait {
+  readonly type: "message";
+  readonly message: WireMessage;
+}
+
+/** `Error`. The TypeScript client knows these three codes only. */
+export const WIRE_ERROR_CODES = ["server_error", "invalid_input", "not_found"] as const;
+export type WireErrorCode = (typeof WIRE_ERROR_CODES)[number];
+export interface WireError {
+  readonly code: WireErrorCode;
+  readonly message: string;
+  readonly data?: Maybe<JsonObject>;
+}
+
+/** `Run`. */
+export interface WireRun {
+  readonly run_id: string;
+  readonly agent_name: string;
+  readonly session_id: Maybe<string | null>;
+  readonly status: RunStatus;
+  readonly await_request: Maybe<WireAwait | null>;
+  readonly output: readonly WireMessage[];
+  readonly error: Maybe<WireError | null>;
+  readonly created_at: string;
+  readonly finished_at: Maybe<string | null>;
+}
+
+/** `Event`, told apart by `type`. */
+export type WireEvent =
+  | {
+      readonly type: "run.created" | "run.in-progress" | "run.awaiting" | "run.completed" | "run.failed" | "run.cancelled";
+      readonly run: WireRun;
+    }
+  | { readonly type: "message.created" | "message.completed"; readonly message: WireMessage }
+  | { readonly type: "message.part"; readonly part: WirePart }
+  | { readonly type: "generic"; readonly generic: JsonObject }
+  | { readonly type: "error"; readonly error: WireError };
+
+/** `Session`: where its messages are, not the messages. */
+export interface WireSession {
+  readonly id: string;
+  readonly history: readonly string[];
+  readonly state: Maybe<string | null>;
+}
+
+/** `AgentManifest`. */
+export interface WireManifest {
+  readonly name: string;
+  readonly description: string;
+  readonly input_content_types: readonly string[];
+  readonly output_content_types: readonly string[];
+  readonly metadata: JsonObject;
+}

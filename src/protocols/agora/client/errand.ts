@@ -1,0 +1,47 @@
+import { AgentError, type Call, type Cancel, isInterrupted, isTerminal, type Maybe } from "../../../envelope/index.js";
+import { stateOf } from "../codec.js";
+import type { WireMetadata } from "../wire.js";
+import { type Heard, post, type Wire } from "./post.js";
+
+/** Between two looks at work that goes on: short at first, because most work is short. */
+const FIRST_LOOK_MS = 250;
+const LAST_LOOK_MS = 5_000;
+/** Nobody waits longer for one answer, whatever the peer says. */
+const LONGEST_WAIT_MS = 60 * 60 * 1000;
+
+/** Asks about work the peer has given a receipt for, or asks it to stop: our extension, which only our own peers know. */
+export function errand(wire: Wire, about: Pick<WireMetadata, "receipt" | "cancel">, call: Call): Promise<Heard> {
+  return post(wire, undefined, { protocolHash: null, protocolSources: [], body: "", metadata: { koine: 1, ...about } }, call);
+}
+
+/** Waits until the work behind a receipt is over or wants something. Looking is safe: it starts nothing. */
+export async function collected(wire: Wire, first: Heard, call: Call): Promise<Heard> {
+  let heard = first;
+  const until = wire.ids.now() + LONGEST_WAIT_MS;
+  for (let wait = FIRST_LOOK_MS; ; wait = Math.min(LAST_LOOK_MS, wait * 2)) {
+    const id = unfinished(heard);
+    if (id === undefined) return heard;
+    if (wire.ids.now() >= until) throw new AgentError("deadline", `the work ${id} did not end in time`, { sent: "maybe" });
+    await pause(wait, call.cancel);
+    heard = await errand(wire, { receipt: { id } }, call);
+  }
+}
+
+/** The id of work that goes on. */
+function unfinished({ reply, error }: Heard): Maybe<string> {
+  const told = error === undefined ? stateOf(reply.metadata.receipt) : undefined;
+  return told === undefined || isTerminal(told.state) || isInterrupted(told.state) ? undefined : told.id;
+}
+
+function pause(ms: number, cancel: Cancel): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      off();
+      resolve();
+    }, ms);
+    const off = cancel.onCancel((reason) => {
+      clearTimeout(timer);
+      reject(reason);
+    });
+  });
+}

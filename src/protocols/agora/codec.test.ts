@@ -1,0 +1,224 @@
+import { describe, expect, it } from "vitest";
+import { dataPart, type Envelope, type Loss, type Part, type Task, textPart } from "../../envelope/index.js";
+import { DecodeProblem } from "../../transport/fields.js";
+import { bodyOf, decodeReply, decodeRequest, encodeReply, encodeRequest, readReply, readRequest } from "./codec.js";
+
+const noLoss = (loss: Loss): never => {
+  throw new Error(`lost ${loss.path}`);
+};
+const overTheWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+const raw: Part = { kind: "raw", bytes: new Uint8Array([0, 255]), name: "b" };
+const url: Part = { kind: "url", url: "https://files.example/x" };
+
+function envelope(content: readonly Part[], more: Partial<Envelope> = {}): Envelope {
+  return {
+    id: "m-1",
+    ts: 1_700_000_000.5,
+    src: "alice",
+    dst: "bob",
+    intent: "",
+    role: "user",
+    content,
+    context: {},
+    meta: {},
+    ...more,
+  };
+}
+
+const EVERYTHING = envelope([textPart("hi"), dataPart({ n: 1 }), url, raw], {
+  intent: "greet",
+  context: {
+    traceId: "t",
+    parentId: "p",
+    idempotencyKey: "k",
+    taskId: "task",
+    priority: 1,
+    ttlMs: 2,
+    stream: true,
+    artifactRefs: ["a"],
+    tags: ["b"],
+    minVersion: "1",
+    maxVersion: "2",
+  },
+  meta: { protocolHint: "agora", retryCount: 1 },
+  references: ["r"],
+  extensions: ["e"],
+  metadata: { own: true },
+  extra: { more: 1 },
+});
+
+const FORM = { hash: null, sources: [], multiround: false, json: false, whole: false } as const;
+const FACTS = {
+  now: 5_000,
+  newId: () => "new",
+  src: "caller",
+  dst: "agent",
+  intent: undefined,
+  json: false,
+  sessionId: undefined,
+  taskId: undefined,
+};
+const REPLY_FORM = { conversationId: undefined, whole: true, json: false, task: undefined };
+const REPLY_FACTS = {
+  now: 5_000,
+  newId: () => "new",
+  src: "agent",
+  dst: "caller",
+  sessionId: "s",
+  parentId: "m-1",
+  traceId: "t",
+};
+
+/** What `toEqual` cannot tell from absent is absent. */
+const shown = (value: Envelope): unknown => ({ ...value, context: overTheWire(value.context), meta: overTheWire(value.meta) });
+
+describe("bodyOf()", () => {
+  it("is all the text there is, or the JSON that stands alone", () => {
+    expect(bodyOf([textPart("a"), url, textPart("b"), dataPart(1)])).toBe("a\nb");
+    expect(bodyOf([dataPart({ a: [1, null] })])).toBe('{"a":[1,null]}');
+    expect(bodyOf([raw])).toBe("");
+    expect(bodyOf([])).toBe("");
+  });
+});
+
+describe("a request", () => {
+  it("is written as the library's sender writes it, and our members are beside that", () => {
+    const wire = overTheWire(
+      encodeRequest(envelope([textPart("hi")], { context: { traceId: "t", sessionId: "s" } }), FORM, noLoss),
+    );
+    expect(wire).toEqual({
+      protocolHash: null,
+      protocolSources: [],
+      body: "hi",
+      metadata: { koine: 1, request_id: "m-1", source: "alice", target: "bob", trace_id: "t", session: "s" },
+    });
+    expect(encodeRequest(envelope([textPart("hi")]), { ...FORM, multiround: true }, noLoss).multiround).toBe(true);
+  });
+
+  it("brings everything to a peer of ours", () => {
+    const wire = overTheWire(encodeRequest(EVERYTHING, { ...FORM, whole: true }, noLoss));
+    expect(shown(decodeRequest(readRequest(wire), FACTS))).toEqual(shown(EVERYTHING));
+  });
+
+  it("says what it does not bring to any other", () => {
+    const lost: Loss[] = [];
+    const wire = encodeRequest(EVERYTHING, FORM, (loss) => lost.push(loss));
+    expect(overTheWire(wire)).not.toHaveProperty("metadata.envelope");
+    expect(lost.map(({ path }) => path)).toEqual([
+      "message.parts[1]",
+      "message.parts[2]",
+      "message.parts[3]",
+      "message.references",
+      "message.extensions",
+      "message.metadata",
+      "message.extra",
+      "message.meta.protocolHint",
+      "message.meta.retryCount",
+      "message.context.priority",
+      "message.context.ttlMs",
+      "message.context.stream",
+      "message.context.artifactRefs",
+      "message.context.tags",
+      "message.context.minVersion",
+      "message.context.maxVersion",
+      "message.intent",
+      "message.context.parentId",
+      "message.context.taskId",
+    ]);
+  });
+
+  it("loses nothing of JSON where the document wants JSON, and of one plain text", () => {
+    const form = { ...FORM, hash: "L9xl1shodRYEKdIIT3ydYkazG8M=", json: true };
+    const wire = encodeRequest(envelope([dataPart({ a: 1 })], { intent: "echo" }), form, noLoss);
+    expect(wire.body).toBe('{"a":1}');
+    expect(decodeRequest(readRequest(overTheWire(wire)), { ...FACTS, intent: "echo", json: true })).toMatchObject({
+      intent: "echo",
+      content: [{ kind: "data", data: { a: 1 } }],
+    });
+  });
+
+  it("says what becomes of names, and of a second text", () => {
+    const lost: string[] = [];
+    const named: Part = { kind: "text", text: "a", name: "a.txt", mediaType: "text/markdown" };
+    encodeRequest(envelope([named, textPart("b")]), FORM, ({ path, reason }) => lost.push(`${path}: ${reason}`));
+    expect(lost).toEqual([
+      "message.parts[0].name: a body has nothing beside it",
+      "message.parts[0].mediaType: a body has nothing beside it",
+      "message.parts[1]: Agora has one body: the text becomes a further line of it",
+    ]);
+  });
+
+  it("believes the body when the envelope beside it says something else", () => {
+    const wire = encodeRequest(envelope([textPart("hi"), url]), { ...FORM, whole: true }, noLoss);
+    const changed = readRequest({ ...(overTheWire(wire) as object), body: "changed on the way" });
+    expect(decodeRequest(changed, FACTS).content).toEqual([textPart("changed on the way")]);
+  });
+
+  it("takes its place from the conversation, not from the caller's own names", () => {
+    const read = readRequest(
+      overTheWire(encodeRequest(envelope([textPart("x")], { context: { sessionId: "mine" } }), FORM, noLoss)),
+    );
+    expect(decodeRequest(read, FACTS).context.sessionId).toBe("mine");
+    expect(decodeRequest(read, { ...FACTS, sessionId: "c-1", taskId: "t-1" }).context).toMatchObject({
+      sessionId: "c-1",
+      taskId: "t-1",
+    });
+  });
+
+  it("fills in what a plain peer does not say", () => {
+    expect(decodeRequest(readRequest({ protocolHash: null, body: "x" }), FACTS)).toMatchObject({
+      id: "new",
+      ts: 5,
+      src: "caller",
+      dst: "agent",
+      role: "user",
+      content: [{ kind: "text", text: "x" }],
+    });
+  });
+});
+
+describe("a reply", () => {
+  const answer = (content: readonly Part[], more: Partial<Envelope> = {}) =>
+    envelope(content, { role: "agent", src: "bob", dst: "alice", context: { sessionId: "c-1", parentId: "m-1" }, ...more });
+
+  it("is plain for plain callers", () => {
+    const wire = encodeReply(answer([textPart("hi")]), { ...REPLY_FORM, whole: false, conversationId: "c-1" }, noLoss);
+    expect(JSON.stringify(wire)).toBe('{"status":"success","conversationId":"c-1","body":"hi"}');
+  });
+
+  it("brings everything to a caller of ours, and says the rest to others", () => {
+    const message = answer([textPart("hi"), url], { metadata: { own: 1 } });
+    const read = readReply(overTheWire(encodeReply(message, REPLY_FORM, noLoss)));
+    expect(decodeReply(read, REPLY_FACTS)).toMatchObject({
+      id: "m-1",
+      content: [{ text: "hi" }, { url: "https://files.example/x" }],
+      metadata: { own: 1 },
+      context: { sessionId: "s", parentId: "m-1", traceId: "t" },
+    });
+    const lost: string[] = [];
+    encodeReply(message, { ...REPLY_FORM, whole: false }, ({ path }) => lost.push(path));
+    expect(lost).toEqual(["message.parts[1]", "message.metadata"]);
+  });
+
+  const DONE: Task = {
+    id: "t-1",
+    contextId: "s",
+    status: { state: "completed", at: 5 },
+    artifacts: [{ id: "result", parts: [textPart("hi")] }],
+    history: [],
+  };
+
+  it("needs no envelope for one text, its parent and its place", () => {
+    const wire = encodeReply(answer([textPart("hi")]), { ...REPLY_FORM, task: DONE }, noLoss);
+    expect(wire.metadata?.envelope).toBeUndefined();
+    expect(decodeReply(readReply(overTheWire(wire)), REPLY_FACTS).context).toMatchObject({ taskId: "t-1", parentId: "m-1" });
+  });
+
+  it("is read in every dialect's form", () => {
+    expect(readReply({ status: "error", message: "m" }).body).toBe("m");
+    expect(readReply({ status: "failure", body: "b" }).body).toBe("b");
+    expect(readReply({ status: "rejected" }).body).toBe("");
+    for (const wrong of [{}, { status: "ok" }, [], null, { status: "success", body: 7 }])
+      expect(() => readReply(wrong), JSON.stringify(wrong)).toThrow(DecodeProblem);
+  });
+});

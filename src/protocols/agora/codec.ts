@@ -1,0 +1,21 @@
+/** Between Agora's own shapes and the envelope, both ways. Pure: no clock, no ids, no network. */
+export { bodyOf } from "./codec/body.js";
+export {
+  aboutTask,
+  decodeReply,
+  encodeReply,
+  type ReadReply,
+  type ReplyFacts,
+  type ReplyForm,
+  readReply,
+} from "./codec/reply.js";
+export {
+  decodeRequest,
+  encodeRequest,
+  type ReadRequest,
+  type RequestFacts,
+  type RequestForm,
+  readRequest,
+  taskNamedIn,
+} from "./codec/request.js";
+export { loseTask, readTask, shownParts, stateOf } from "./codec/task.js";

@@ -1,0 +1,168 @@
+import {
+  dataPart,
+  type Envelope,
+  isObject,
+  type JsonObject,
+  type LossSink,
+  type Maybe,
+  type Part,
+  textPart,
+} from "../../../envelope/index.js";
+import { DecodeProblem, kindOf, optional, readBoolean, readObject, readString, readStrings } from "../../../transport/fields.js";
+import { NEGOTIATION, type WireMetadata, type WireRequest } from "../wire.js";
+import { bodyOf, isPlainData, isPlainText, loseContent, partsOfBody } from "./body.js";
+import { envelopeWith, type MessageFacts } from "./envelope.js";
+import { carriedEnvelope, readMetadata, writeCarried } from "./metadata.js";
+import { hasMore, loseMore } from "./whole.js";
+
+/** What a message is written for. */
+export interface RequestForm {
+  /** Of the document the body follows; null is natural language. */
+  readonly hash: string | null;
+  readonly sources: readonly string[] | null;
+  readonly multiround: boolean;
+  /** The document wants JSON in the body. */
+  readonly json: boolean;
+  /** The peer is one of ours and reads the envelope beside the body. To any other, what does not fit is lost, and said so. */
+  readonly whole: boolean;
+  readonly prefer?: Maybe<"receipt">;
+}
+
+/** A message as it is sent. Losses are what this peer will not see. */
+export function encodeRequest(envelope: Envelope, form: RequestForm, lose: LossSink): WireRequest {
+  const { content, context } = envelope;
+  const fits = isPlainText(content) || (form.json && isPlainData(content));
+  // A document names what is wanted; only natural language needs the intent in words.
+  const more = hasMore(envelope, form.hash === null);
+  if (!form.whole) {
+    if (!fits) loseContent(content, form.json, lose);
+    if (more) loseMore(envelope, form.hash === null, lose);
+  }
+  return {
+    protocolHash: form.hash,
+    protocolSources: form.sources,
+    body: bodyOf(content),
+    multiround: form.multiround ? true : undefined,
+    metadata: {
+      koine: 1,
+      request_id: envelope.id,
+      source: envelope.src,
+      target: envelope.dst,
+      trace_id: context.traceId,
+      idempotency_key: context.idempotencyKey,
+      session: context.sessionId,
+      envelope: form.whole && (more || !fits) ? writeCarried(envelope) : undefined,
+      prefer: form.prefer,
+    },
+  };
+}
+
+/** A request after its members were checked, before anybody knows what its body means. */
+export interface ReadRequest {
+  /** Null is natural language; undefined was not said, as further messages of a conversation may. */
+  readonly hash: string | null | undefined;
+  readonly sources: readonly string[];
+  /** Undefined where the seed's members stand in its place. */
+  readonly body: Maybe<string>;
+  /** What the seed's `message` and `parameters` say. */
+  readonly seed: Maybe<readonly Part[]>;
+  readonly multiround: boolean;
+  readonly metadata: WireMetadata;
+}
+
+/** Throws DecodeProblem. The seed's `message` and `parameters` are taken where there is no `body`. */
+export function readRequest(value: unknown): ReadRequest {
+  const wire = readObject(value, "");
+  const hash = readHash(wire["protocolHash"]);
+  const metadata = readMetadata(wire);
+  const body = optional(wire["body"], "body", readString);
+  const seed = body === undefined ? readSeed(wire) : undefined;
+  if (body === undefined && seed === undefined && !isErrand(metadata))
+    throw new DecodeProblem("body", "is missing; a string is expected");
+  return {
+    hash,
+    sources: typeof hash === "string" && hash !== NEGOTIATION ? readSources(wire["protocolSources"]) : NO_SOURCES,
+    body,
+    seed,
+    multiround: optional(wire["multiround"], "multiround", readBoolean) ?? false,
+    metadata,
+  };
+}
+
+const NO_SOURCES: readonly string[] = Object.freeze([]);
+
+function readHash(value: unknown): string | null | undefined {
+  if (value === undefined || value === null || typeof value === "string") return value;
+  throw new DecodeProblem("protocolHash", `must be a string or null, not ${kindOf(value)}`);
+}
+
+/** Any value will do where there is no document to look for. */
+function readSources(value: unknown): readonly string[] {
+  return optional(value, "protocolSources", readStrings) ?? NO_SOURCES;
+}
+
+/** It asks after work that is under way, and says nothing new. */
+function isErrand({ receipt, cancel }: WireMetadata): boolean {
+  return receipt !== undefined || cancel !== undefined;
+}
+
+/** Table 8 of the seed: what is to be said is `message`, in words or as an object, and `parameters`. */
+function readSeed(wire: JsonObject): Maybe<readonly Part[]> {
+  const { message, parameters } = wire;
+  const parts: Part[] = [];
+  if (typeof message === "string") parts.push(textPart(message));
+  else if (isObject(message)) parts.push(soleText(message) ?? dataPart(message));
+  else if (message !== undefined && message !== null)
+    throw new DecodeProblem("message", `must be a string, not ${kindOf(message)}`);
+  const given = optional(parameters, "parameters", readObject);
+  if (given !== undefined) parts.push(dataPart(given));
+  return parts.length === 0 ? undefined : parts;
+}
+
+function soleText(message: JsonObject): Maybe<Part> {
+  const { text } = message;
+  return typeof text === "string" && Object.keys(message).length === 1 ? textPart(text) : undefined;
+}
+
+/** What a request does not say about itself. */
+export interface RequestFacts extends MessageFacts {
+  /** The skill whose document the body follows; without one it is natural language. */
+  readonly intent: Maybe<string>;
+  /** The body holds JSON. */
+  readonly json: boolean;
+  /** The conversation it belongs to; the caller's own name for it is known to the caller alone. */
+  readonly sessionId: Maybe<string>;
+  /** The work it goes on with, where it names none itself. */
+  readonly taskId: Maybe<string>;
+}
+
+/** A request as the envelope. Throws DecodeProblem. */
+export function decodeRequest(request: ReadRequest, facts: RequestFacts): Envelope {
+  const { metadata } = request;
+  const carried = carriedBy(request);
+  return envelopeWith(metadata, carried, facts, {
+    role: "user",
+    intent: facts.intent ?? carried?.intent ?? "",
+    content: contentOf(request, carried, facts.json),
+    traceId: metadata.trace_id,
+    parentId: carried?.context.parentId,
+    idempotencyKey: metadata.idempotency_key,
+    sessionId: facts.sessionId ?? metadata.session,
+    taskId: carried?.context.taskId ?? facts.taskId,
+  });
+}
+
+/** The work a caller of ours speaks to by its id. Throws DecodeProblem. */
+export function taskNamedIn(request: ReadRequest): Maybe<string> {
+  return carriedBy(request)?.context.taskId;
+}
+
+function carriedBy({ metadata, body = "" }: ReadRequest): Maybe<Envelope> {
+  return carriedEnvelope(metadata, (envelope) => bodyOf(envelope.content) === body);
+}
+
+/** What the body says, with the parts beside it where there are more. Text that has to hold JSON is read as such in any case. */
+function contentOf({ seed, body = "" }: ReadRequest, carried: Maybe<Envelope>, json: boolean): readonly Part[] {
+  const content = carried?.content ?? seed;
+  return content === undefined || (json && isPlainText(content)) ? partsOfBody(body, json) : content;
+}

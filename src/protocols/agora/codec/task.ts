@@ -1,0 +1,140 @@
+import {
+  type Artifact,
+  answerOf,
+  artifactText,
+  isErrorCode,
+  isInterrupted,
+  type JsonObject,
+  type LossSink,
+  type Maybe,
+  type Part,
+  readUte,
+  type State,
+  type Status,
+  type Task,
+  textPart,
+} from "../../../envelope/index.js";
+import { readContent, writeContent } from "../../../envelope/ute-content.js";
+import { optional, readArray, readInteger, readObject, readString, readStrings } from "../../../transport/fields.js";
+import type { WireArtifact, WireMetadata, WireReceipt, WireTask } from "../wire.js";
+import { bodyOf, isBare, isPlainText } from "./body.js";
+import { orProblem, writeCarried } from "./metadata.js";
+
+const STATES: ReadonlySet<string> = new Set<State>([
+  "submitted",
+  "working",
+  "canceling",
+  "unknown",
+  "input-required",
+  "auth-required",
+  "completed",
+  "canceled",
+  "rejected",
+  "failed",
+]);
+
+/** What a receipt says, if it says a state we know. */
+export function stateOf(receipt: Maybe<WireReceipt>): Maybe<{ readonly id: string; readonly state: State }> {
+  if (receipt?.state === undefined || !STATES.has(receipt.state)) return undefined;
+  return { id: receipt.id, state: receipt.state as State }; // it is one of the set
+}
+
+/** What a task says to its caller: the question it waits with, or its answer. The pieces of one streamed text are one text. */
+export function shownParts(task: Task): readonly Part[] {
+  const { status, artifacts } = task;
+  if (isInterrupted(status.state)) return status.message?.content ?? answerOf(task);
+  if (artifacts.length === 0) return answerOf(task);
+  return artifacts.flatMap(({ parts }) =>
+    parts.length > 1 && parts.every((part) => part.kind === "text" && isBare(part)) ? [textPart(artifactText(parts))] : parts,
+  );
+}
+
+/** A task for a peer of ours; its id and state are in the receipt. What the body says already is not written twice. */
+export function writeTask({ contextId, status, artifacts, history, metadata }: Task, body: string): WireTask {
+  const { state, message } = status;
+  const silent = artifacts.length === 0 && message === undefined;
+  const said = silent ? history.findLast(({ role }) => role === "agent") : undefined;
+  return {
+    session: contextId,
+    at: Math.round(status.at),
+    message: message === undefined ? undefined : writeCarried(message),
+    error: state === "failed" ? status.error : undefined,
+    artifacts: artifacts.map((artifact) => writeArtifact(artifact, artifacts.length === 1 ? body : undefined)),
+    said: said === undefined ? undefined : writeCarried(said),
+    metadata,
+  };
+}
+
+function writeArtifact({ id, name, description, parts, metadata, extensions }: Artifact, body: Maybe<string>): WireArtifact {
+  const isBody = body !== undefined && isPlainText(parts) && bodyOf(parts) === body;
+  return { id, name, description, content: isBody ? undefined : writeContent(parts), metadata, extensions };
+}
+
+/**
+ * The task beside a body; undefined where there is none, or it does not say what the body says: a body that somebody changed
+ * wins. Throws DecodeProblem.
+ */
+export function readTask({ task: wire, receipt }: WireMetadata, body: string): Maybe<Task> {
+  const told = stateOf(receipt);
+  if (wire === undefined || told === undefined) return undefined;
+  const task = orProblem("metadata.task", () => taskIn(readObject(wire, "metadata.task"), told, body));
+  const saysBody = told.state === "completed" || isInterrupted(told.state);
+  return saysBody && bodyOf(shownParts(task)) !== body ? undefined : task;
+}
+
+function taskIn(wire: JsonObject, { id, state }: { readonly id: string; readonly state: State }, body: string): Task {
+  const path = "metadata.task";
+  const said = optional(wire["said"], `${path}.said`, readUte);
+  return {
+    id,
+    contextId: readString(wire["session"], `${path}.session`),
+    status: statusIn(wire, state),
+    artifacts: readArray(wire["artifacts"], `${path}.artifacts`, (item, at) => readArtifact(item, at, body)),
+    history: said === undefined ? [] : [said],
+    metadata: optional(wire["metadata"], `${path}.metadata`, readObject),
+  };
+}
+
+function statusIn(wire: JsonObject, state: State): Status {
+  const at = readInteger(wire["at"], "metadata.task.at");
+  const message = optional(wire["message"], "metadata.task.message", readUte);
+  if (state !== "failed") return { state, at, message };
+  const { code, message: words } = optional(wire["error"], "metadata.task.error", readObject) ?? {};
+  const isError = typeof code === "string" && isErrorCode(code) && typeof words === "string";
+  return { state, at, message, error: isError ? { code, message: words } : undefined };
+}
+
+function readArtifact(value: unknown, path: string, body: string): Artifact {
+  const wire = readObject(value, path);
+  return {
+    id: readString(wire["id"], `${path}.id`),
+    name: optional(wire["name"], `${path}.name`, readString),
+    description: optional(wire["description"], `${path}.description`, readString),
+    parts: wire["content"] === undefined ? [textPart(body)] : readContent(wire["content"]),
+    metadata: optional(wire["metadata"], `${path}.metadata`, readObject),
+    extensions: optional(wire["extensions"], `${path}.extensions`, readStrings),
+  };
+}
+
+/** Says what of a task does not reach somebody who reads only the body, which shows its answer or what went wrong. */
+export function loseTask(task: Task, shown: boolean, lose: LossSink): void {
+  const say = (path: string, value: unknown): void => loseMember(path, value, "Agora has no tasks: an answer is one text", lose);
+  say("task.metadata", task.metadata);
+  for (const [index, artifact] of task.artifacts.entries()) {
+    const path = `task.artifacts[${index}]`;
+    if (index > 0 || !shown) say(path, artifact);
+    else for (const member of ARTIFACT_MEMBERS) say(`${path}.${member}`, artifact[member]);
+  }
+  loseHistory(task, lose);
+}
+
+const ARTIFACT_MEMBERS = ["name", "description", "metadata", "extensions"] as const;
+
+/** What was said before the answer rides nowhere. */
+export function loseHistory({ history }: Task, lose: LossSink): void {
+  if (history.length > 0) loseMember("task.history", history, "a reply is an answer, not what was said before", lose);
+}
+
+function loseMember(path: string, value: unknown, reason: string, lose: LossSink): void {
+  if (value !== undefined) lose({ protocol: "agora", path, valueKind: typeof value, reason });
+}

@@ -1,0 +1,124 @@
+import { AgentError, type ErrorCode, type ErrorFacts, isErrorCode, type Maybe, type Task } from "../../envelope/index.js";
+import type { Response } from "../../transport/exchange.js";
+import { errorHeaders, jsonResponse } from "../../transport/response.js";
+import { aboutTask, type ReadReply } from "./codec.js";
+import type { Dialect, WireMetadata, WireReply } from "./wire.js";
+
+/** The library's own words: peers compare them, and so do we. */
+export const CONVERSATION_NOT_FOUND = "Conversation not found.";
+export const DOWNLOAD_FAILED = "Failed to download protocol";
+const NOT_SUITABLE = "is not suitable for execution";
+
+/**
+ * No error is answered with 200: the library's sender never looks at `status`, and would take the words of the error for
+ * the answer; any other status it raises as a failed transport.
+ */
+export const HTTP_STATUS = {
+  invalid_message: 400,
+  decode: 400,
+  too_large: 413,
+  unsupported_content: 415,
+  unauthenticated: 401,
+  bad_signature: 401,
+  identity_unresolved: 401,
+  forbidden: 403,
+  not_found: 404,
+  task_not_found: 404,
+  session_expired: 404,
+  unsupported_method: 405,
+  not_cancelable: 409,
+  task_closed: 409,
+  conflict: 409,
+  replayed: 409,
+  expired: 410,
+  unsupported: 422,
+  unsupported_version: 422,
+  push_unsupported: 422,
+  extension_required: 422,
+  card_not_configured: 422,
+  downgrade_refused: 422,
+  overloaded: 429,
+  cancelled: 499,
+  encode: 500,
+  internal: 500,
+  lost_place: 500,
+  bad_peer: 502,
+  interrupted: 502,
+  unavailable: 503,
+  deadline: 504,
+  loop: 508,
+} as const satisfies Record<ErrorCode, number>;
+
+/** A document that nobody here serves: every dialect has a word of its own for that. */
+export function notSuitable(hash: string): AgentError {
+  return new AgentError("unsupported", `${hash} ${NOT_SUITABLE}`, { field: "protocolHash" });
+}
+
+function isNotSuitable({ code, facts }: AgentError): boolean {
+  return code === "unsupported" && facts.field === "protocolHash";
+}
+
+/** What an error is written for. */
+export interface ErrorForm {
+  readonly dialect: Dialect;
+  /** The caller is one of ours and reads our own code. */
+  readonly whole: boolean;
+  /** The work that ended so. */
+  readonly task?: Maybe<Task>;
+}
+
+/** An error in the form of the dialect: with `body` too, because readers of every dialect look there. */
+export function errorReply(error: AgentError, form: ErrorForm): Response {
+  // The specification has exactly this for a document that is not supported, as an ordinary answer.
+  if (form.dialect === "spec" && isNotSuitable(error) && !form.whole) return jsonResponse(200, '{"status":"rejected"}');
+  const { message } = error;
+  const about = form.task === undefined ? undefined : aboutTask(form.task, message);
+  const metadata: Maybe<WireMetadata> = form.whole ? { koine: 1, code: error.code, ...about } : undefined;
+  const reply: WireReply =
+    form.dialect === "spec"
+      ? { status: "failure", body: message, metadata }
+      : { status: "error", message, body: message, metadata };
+  return jsonResponse(HTTP_STATUS[error.code], JSON.stringify(reply), errorHeaders(error));
+}
+
+/** What a reply that is no success means; `facts.status` is that of HTTP. */
+export function decodeErrorReply(reply: ReadReply, facts: ErrorFacts = {}): AgentError {
+  const { status, body, metadata } = reply;
+  const words = body === "" ? `the peer says ${status}` : body;
+  const { code } = metadata;
+  if (code !== undefined && isErrorCode(code)) return new AgentError(code, words, facts);
+  if (status === "rejected" || body.endsWith(NOT_SUITABLE))
+    return new AgentError("unsupported", words, { ...facts, field: "protocolHash" });
+  if (body === CONVERSATION_NOT_FOUND) return new AgentError("session_expired", words, facts);
+  return new AgentError(codeOfStatus(facts.status) ?? "bad_peer", words, facts);
+}
+
+/** By the status alone, for peers that say nothing more exact. */
+export function codeOfStatus(status: Maybe<number>): Maybe<ErrorCode> {
+  switch (status) {
+    case undefined:
+    case 200:
+      return undefined;
+    case 400:
+      return "invalid_message";
+    case 401:
+      return "unauthenticated";
+    case 403:
+      return "forbidden";
+    case 404:
+      return "not_found";
+    case 413:
+      return "too_large";
+    case 415:
+      return "unsupported_content";
+    case 429:
+      return "overloaded";
+    case 502:
+    case 503:
+      return "unavailable";
+    case 504:
+      return "deadline";
+    default:
+      return undefined;
+  }
+}

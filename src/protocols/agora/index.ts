@@ -1,0 +1,108 @@
+import type { LanguageModel } from "../../models/index.js";
+import type { DeclaredLoss, Protocol } from "../protocol.js";
+import { connectWith } from "./client.js";
+import { MEMBER_PATHS } from "./codec/whole.js";
+import { discover, probe } from "./discover.js";
+import { commands } from "./documents/commands.js";
+import type { Programmer } from "./documents/programmer.js";
+import { requirements } from "./requirements.js";
+import { samples } from "./samples.js";
+import { sendCodec } from "./send-codec.js";
+import type { SenderOptions } from "./sender/options.js";
+import { KeywordResponder, type KeywordRule } from "./server/keywords.js";
+import { routes, serveWith } from "./server.js";
+import { SETTINGS } from "./settings.js";
+
+export { fingerprintOf, protocolHash } from "./documents/hash.js";
+export type { KnownDocument } from "./documents/library.js";
+export type { Programmer, Routine } from "./documents/programmer.js";
+export type { SenderOptions, SenderRoutine, SenderTask } from "./sender/options.js";
+export type { KeywordRule } from "./server/keywords.js";
+
+/** What Agora is given beside its JSON settings. */
+export interface AgoraOptions {
+  /** Negotiates, and answers what no code answers where the settings say `naturalLanguage: "model"`. */
+  readonly model?: LanguageModel;
+  /** Writes routines for documents that are used often. Default: nobody does. */
+  readonly programmer?: Programmer;
+  /** Texts of protocol documents this side knows when it calls others. */
+  readonly documents?: readonly string[];
+  /** Moves repeated tasks from natural language to documents, and from models to routines. Default: nothing moves by itself. */
+  readonly sender?: SenderOptions;
+  /** Answers natural language by a table of words before anybody else is asked. Default: there is none. */
+  readonly keywords?: readonly KeywordRule[];
+}
+
+const VERSION = "0.2";
+
+/** Agora with a model, documents or a sender of one's own. */
+export function createAgora(options: AgoraOptions = {}): Protocol {
+  const { model, programmer, documents = [], sender, keywords } = options;
+  return {
+    id: "agora",
+    versions: [VERSION],
+    traits: {
+      streaming: false,
+      tasks: false,
+      resume: false,
+      idempotentSend: true,
+      inputTurns: true,
+      signed: "none",
+      sealed: "none",
+      binary: false,
+      carries: [
+        "traceId",
+        "parentId",
+        "idempotencyKey",
+        "sessionId",
+        "taskId",
+        "priority",
+        "ttlMs",
+        "stream",
+        "artifactRefs",
+        "tags",
+        "minVersion",
+        "maxVersion",
+      ],
+    },
+    losses: LOSSES,
+    routes,
+    serve: serveWith({
+      model,
+      programmer,
+      keywords: keywords === undefined ? undefined : new KeywordResponder(keywords),
+    }),
+    connect: connectWith(sender === undefined ? { documents } : { documents, sender }),
+    discover,
+    probe,
+    codec: sendCodec,
+    settings: SETTINGS,
+    samples,
+    commands,
+    requirements,
+  };
+}
+
+/** Towards peers that read only the official members; our own read the rest beside them. */
+const LOSSES: readonly DeclaredLoss[] = [
+  lost("message.parts[]", "Agora has one body, and it is text"),
+  lost("message.context.sessionId", "a conversation has a name of its own; only our own peers take the caller's"),
+  ...MEMBER_PATHS.map((path) => lost(path, "Agora has no place for it")),
+  lost("operation.delivery=stream", "Agora has no streams: one final event answers"),
+  lost("operation.delivery=accepted", "only our own peers give receipts; the answer of others is waited for"),
+  lost("operation.task=always", "only our own peers have tasks"),
+  lost("operation.push", "Agora has no push notifications"),
+  lost("operation.outputModes", "a message takes no wish for content types"),
+  lost("operation.historyLength", "a reply is an answer, not what was said before"),
+  lost("operation.metadata", "a request has nothing beside its message"),
+  lost("task.artifacts", "an answer is one text; only our own peers get the artifacts as they are"),
+  lost("task.metadata", "only our own peers have tasks"),
+  lost("task.history", "a reply is an answer, not what was said before"),
+];
+
+function lost(path: string, reason: string): DeclaredLoss {
+  return { version: VERSION, path, reason };
+}
+
+/** Agora as the Python library 0.2.0 speaks it, and the specification's and the demonstration's dialects by settings. */
+export const agora: Protocol = createAgora();

@@ -1,0 +1,50 @@
+import { AgentError, type Cancel, type JsonObject, type Maybe, type Principal } from "../../../envelope/index.js";
+import type { LanguageModel } from "../../../models/index.js";
+import { answerByCatalogue, type CatalogueDocument } from "./catalogue.js";
+import { readCatalogueMessage } from "./catalogue-message.js";
+import { modelReply } from "./model-reply.js";
+import { type NegotiationState, NO_ROUNDS, ROUNDS, readState } from "./state.js";
+
+export interface NegotiatorOptions {
+  /** The documents this side has chosen or has a routine for. Nothing else is ever accepted. */
+  catalogue(): readonly CatalogueDocument[] | Promise<readonly CatalogueDocument[]>;
+  /** Talks where the other side does not speak the catalogue's small JSON. Default: nobody does, and that is said in words. */
+  readonly model?: Maybe<LanguageModel>;
+  /** What this side can do, in its own words, for the model. */
+  readonly about?: Maybe<string>;
+}
+
+/** The answering side of a negotiation. The state is JSON, so that a conversation survives restarts and moves between replicas. */
+export interface Negotiator {
+  open(caller: Principal): NegotiationState;
+  reply(state: JsonObject, text: string, cancel: Cancel): Promise<{ readonly state: NegotiationState; readonly body: string }>;
+}
+
+/** The longest message of a negotiation that is read, in characters. */
+const MESSAGE_CHARACTERS = 80_000;
+
+/**
+ * Offers by catalogue are answered by catalogue, whoever is configured: it costs nothing and cannot be talked into anything.
+ * Everything else goes to the model, or is answered with the catalogue and the sentence that nobody here can discuss.
+ */
+export function negotiatorFor(options: NegotiatorOptions): Negotiator {
+  return {
+    open: () => NO_ROUNDS,
+    async reply(given, text, cancel) {
+      if (text.length > MESSAGE_CHARACTERS) {
+        throw new AgentError("too_large", `a message of a negotiation has at most ${MESSAGE_CHARACTERS} characters`);
+      }
+      const before = readState(given);
+      if (before.round >= ROUNDS) return { state: before, body: ENDED };
+      const state = { ...before, round: before.round + 1 };
+      const catalogue = await options.catalogue();
+      const message = readCatalogueMessage(text);
+      if (message === undefined && options.model !== undefined) {
+        return modelReply(options.model, { state, text, catalogue, about: options.about }, cancel);
+      }
+      return answerByCatalogue(state, message, catalogue);
+    },
+  };
+}
+
+const ENDED = JSON.stringify({ end: `a negotiation has at most ${ROUNDS} rounds; nothing was agreed on` });

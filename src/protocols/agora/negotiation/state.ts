@@ -1,0 +1,50 @@
+import { isObject, type Json, type JsonObject } from "../../../envelope/index.js";
+
+/** The library's number, on both sides. */
+export const ROUNDS = 10;
+
+/** One turn of a talk with a model, as it is kept between two messages. */
+export interface Turn {
+  readonly role: "user" | "assistant";
+  readonly content: string;
+}
+
+/** As much of a talk as is remembered, in characters: it is kept in one record, and sent to the model with every message. */
+const REMEMBERED_CHARACTERS = 40_000;
+
+/** The newest turns that are remembered together. */
+export function latestTurns<T extends Turn>(turns: readonly T[]): readonly T[] {
+  let room = REMEMBERED_CHARACTERS;
+  const tooOld = turns.findLastIndex(({ content }) => {
+    room -= content.length;
+    return room < 0;
+  });
+  return turns.slice(tooOld + 1);
+}
+
+/** All an answering side remembers of a negotiation. */
+export interface NegotiationState extends JsonObject {
+  readonly round: number;
+  /** The documents that were proposed from here already. */
+  readonly countered: readonly string[];
+  readonly turns: readonly (Turn & JsonObject)[];
+}
+
+export const NO_ROUNDS: NegotiationState = Object.freeze({ round: 0, countered: [], turns: [] });
+
+/** A state as it comes out of a store; what is not ours counts as nothing said yet. */
+export function readState({ round, countered, turns }: JsonObject): NegotiationState {
+  return {
+    round: typeof round === "number" ? round : 0,
+    countered: listOf(countered).filter((hash): hash is string => typeof hash === "string"),
+    turns: listOf(turns).filter(isTurn),
+  };
+}
+
+function listOf(value: JsonObject[string]): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isTurn(value: Json): value is Turn & JsonObject {
+  return isObject(value) && (value.role === "user" || value.role === "assistant") && typeof value.content === "string";
+}

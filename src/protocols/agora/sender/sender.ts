@@ -1,0 +1,238 @@
+import {
+  AgentError,
+  type Call,
+  type Content,
+  type Event,
+  type Json,
+  type Maybe,
+  newEnvelope,
+  type OperationOf,
+  type Part,
+  partsOf,
+  textOf,
+} from "../../../envelope/index.js";
+import { answerTo, messageIn } from "../client/answer.js";
+import { type SpokenDocument, type SpokenDocuments, spoken } from "../client/documents.js";
+import type { Wire } from "../client/post.js";
+import { notSuitable } from "../errors.js";
+import { NEGOTIATION } from "../wire.js";
+import { SenderMemory } from "./memory.js";
+import { negotiate } from "./negotiate.js";
+import { SENDER_THRESHOLDS, type SenderOptions, type SenderRoutine, type SenderTask, type SenderThresholds } from "./options.js";
+import { pickDocument } from "./pick.js";
+import { Talk, type TalkForm } from "./talk.js";
+import { byDocument, inWords, type Wanted } from "./write.js";
+
+/** Sends the tasks it knows by the cheapest means there is: a routine, else a document, else natural language. */
+export interface Sender {
+  /** Messages of a session, and answers to a question, are the caller's own conversation and are left alone. */
+  takes(operation: OperationOf<"send">): boolean;
+  run(operation: OperationOf<"send">, call: Call): Promise<Event>;
+}
+
+export function senderFor(wire: Wire, documents: SpokenDocuments, options: SenderOptions): Sender {
+  const tasks = new Map(options.tasks.map((task) => [task.id, task]));
+  const doer = new TaskDoer(wire, documents, options);
+  return {
+    takes: ({ envelope, delivery }) =>
+      delivery !== "accepted" &&
+      isPlain(envelope.content) &&
+      envelope.context.sessionId === undefined &&
+      envelope.context.taskId === undefined &&
+      tasks.has(envelope.intent),
+    async run(operation, call) {
+      const task = tasks.get(operation.envelope.intent);
+      if (task === undefined) throw new AgentError("internal", "a task that is not known cannot be done");
+      return doer.do({ task, data: dataOf(operation), operation, call });
+    },
+  };
+}
+
+/** Files and links cannot be put into the one text that goes out, so such messages are not for a sender. */
+function isPlain(content: readonly Part[]): boolean {
+  return (
+    content.length > 0 && (content.every(({ kind }) => kind === "text") || (content.length === 1 && content[0]?.kind === "data"))
+  );
+}
+
+/** The one data part of a message; else its words. */
+function dataOf({ envelope }: OperationOf<"send">): Json {
+  const [only] = envelope.content;
+  return envelope.content.length === 1 && only?.kind === "data" ? only.data : textOf(envelope.content);
+}
+
+interface Job extends Wanted {
+  readonly operation: OperationOf<"send">;
+  readonly call: Call;
+}
+
+const IN_WORDS: TalkForm = { hash: null, sources: [], multiround: true };
+const ABOUT_DOCUMENTS: TalkForm = { hash: NEGOTIATION, sources: null, multiround: true };
+
+/** The library's decision (§6.2 of its flow), with routines that were registered instead of ones that were generated. */
+class TaskDoer {
+  readonly #wire: Wire;
+  readonly #documents: SpokenDocuments;
+  readonly #options: SenderOptions;
+  readonly #thresholds: SenderThresholds;
+  readonly #memory: SenderMemory;
+  #routines: Maybe<Promise<ReadonlyMap<string, SenderRoutine>>>;
+
+  constructor(wire: Wire, documents: SpokenDocuments, options: SenderOptions) {
+    this.#wire = wire;
+    this.#documents = documents;
+    this.#options = options;
+    this.#thresholds = { ...SENDER_THRESHOLDS, ...options.thresholds };
+    this.#memory = new SenderMemory(options.records, wire.peer.url);
+  }
+
+  async do(job: Job): Promise<Event> {
+    const count = await this.#memory.countTask(job.task.id);
+    const document = await this.#documentFor(job, count);
+    if (document === undefined) return this.#inWords(job);
+    try {
+      return await this.#byDocument(job, document);
+    } catch (thrown) {
+      if (!isRejection(thrown, document.hash)) throw thrown;
+      // Refused before anything was done, so the task may be asked for in words.
+      await this.#memory.reject(job.task.id, document.hash);
+      return this.#inWords(job);
+    }
+  }
+
+  async #documentFor(job: Job, count: number): Promise<Maybe<SpokenDocument>> {
+    const { task } = job;
+    const { protocol, negotiation } = this.#thresholds;
+    const agreed = await this.#memory.agreed(task.id);
+    if (agreed !== undefined) return spoken(agreed, undefined);
+    const picked = count > protocol ? await this.#pick(task) : undefined;
+    if (picked !== undefined) return this.#settle(task, picked);
+    if (count <= negotiation || !(await this.#mayNegotiate(task, count))) return undefined;
+    const text = await this.#negotiate(job, count);
+    return text === undefined ? undefined : this.#settle(task, await spoken(text, undefined));
+  }
+
+  async #settle(task: SenderTask, document: SpokenDocument): Promise<SpokenDocument> {
+    await this.#memory.agree(task.id, document.text);
+    return document;
+  }
+
+  async #pick(task: SenderTask): Promise<Maybe<SpokenDocument>> {
+    const all = await this.#fresh(await this.#documents.all());
+    const routines = await this.#routinesFor(task);
+    const own = all.filter(({ skill }) => skill === undefined);
+    return pickDocument({
+      task,
+      listed: all.filter(({ skill }) => skill !== undefined),
+      routines: new Set(routines.keys()),
+      known: new Set(own.map(({ hash }) => hash)),
+      reads: this.#options.model !== undefined,
+    });
+  }
+
+  /** A negotiation that came to nothing is not repeated with every task, but after as many tasks again. */
+  async #mayNegotiate(task: SenderTask, count: number): Promise<boolean> {
+    const failedAt = await this.#memory.failedAt(task.id);
+    return failedAt === 0 || count > failedAt + this.#thresholds.negotiation;
+  }
+
+  async #negotiate({ task, operation, call }: Job, count: number): Promise<Maybe<string>> {
+    const { model } = this.#options;
+    const routines = [...(await this.#routinesFor(task)).values()];
+    const offers = await this.#fresh(await Promise.all(routines.map(({ document }) => spoken(document, undefined))));
+    const { src, dst, context } = operation.envelope;
+    // A message of its own: nothing of the task but its trace belongs into it.
+    const envelope = newEnvelope({ content: "", src, dst, context: { traceId: context.traceId } }, this.#wire.ids);
+    const talk = new Talk(this.#wire, ABOUT_DOCUMENTS, envelope, call);
+    const say = (body: string): Promise<string> => talk.say(body);
+    let text: Maybe<string>;
+    try {
+      const described = offers.map(({ hash, name, description, text: document }) => ({ hash, name, description, document }));
+      text = await negotiate({ task, offers: described, model, say, cancel: call.cancel });
+    } catch (thrown) {
+      if (call.cancel.reason !== undefined) throw thrown;
+      // The task does not depend on it: it goes on in natural language.
+    } finally {
+      await talk.close();
+    }
+    if (text === undefined) await this.#memory.fail(task.id, count);
+    return text;
+  }
+
+  async #inWords(job: Job): Promise<Event> {
+    const { model } = this.#options;
+    return this.#talking(IN_WORDS, job, async (talk) => {
+      await talk.say(await inWords(job, model, job.call.cancel));
+      return undefined;
+    });
+  }
+
+  async #byDocument(job: Job, document: SpokenDocument): Promise<Event> {
+    const { hash, sources, multiround } = document;
+    const uses = await this.#memory.countUse(hash);
+    const routine = (await this.#routinesFor(job.task)).get(hash);
+    const { model } = this.#options;
+    return this.#talking({ hash, sources, multiround }, job, async (talk) => {
+      if (routine !== undefined && (uses > this.#thresholds.implementation || model === undefined)) {
+        const done = await runRoutine(routine, job, talk, model !== undefined);
+        if (done !== undefined) return done;
+      }
+      if (model === undefined) throw new AgentError("unsupported", "nobody on this side can follow the document", { sent: "no" });
+      await talk.say(await byDocument(job, document, model, job.call.cancel));
+      return undefined;
+    });
+  }
+
+  /** The last reply is the answer, unless the routine has made one of it. */
+  async #talking(form: TalkForm, job: Job, hold: (talk: Talk) => Promise<Maybe<Content>>): Promise<Event> {
+    const { operation, call } = job;
+    const { envelope } = operation;
+    const talk = new Talk(this.#wire, form, envelope, call);
+    try {
+      const made = await hold(talk);
+      if (talk.last === undefined) throw new AgentError("internal", "a routine has ended without asking the peer");
+      const asked = { wire: this.#wire, call, envelope };
+      if (made === undefined) return answerTo(talk.last, asked);
+      return { kind: "message", message: { ...messageIn(talk.last.reply, asked), content: partsOf(made) } };
+    } finally {
+      await talk.close();
+    }
+  }
+
+  async #routinesFor(task: SenderTask): Promise<ReadonlyMap<string, SenderRoutine>> {
+    this.#routines ??= byHash(this.#options.routines ?? []);
+    const all = await this.#routines;
+    return new Map([...all].filter(([, routine]) => routine.task === task.id));
+  }
+
+  async #fresh(documents: readonly SpokenDocument[]): Promise<readonly SpokenDocument[]> {
+    const rejected = await Promise.all(documents.map(({ hash }) => this.#memory.isRejected(hash)));
+    return documents.filter((_document, index) => rejected[index] === false);
+  }
+}
+
+async function byHash(routines: readonly SenderRoutine[]): Promise<ReadonlyMap<string, SenderRoutine>> {
+  const hashed = await Promise.all(
+    routines.map(async (routine) => [(await spoken(routine.document, undefined)).hash, routine] as const),
+  );
+  return new Map(hashed);
+}
+
+/**
+ * Undefined where the routine failed and the model may do it instead: only as long as the peer has got nothing to act on, or
+ * one task would be done twice.
+ */
+async function runRoutine(routine: SenderRoutine, { data, call }: Job, talk: Talk, orElse: boolean): Promise<Maybe<Content>> {
+  try {
+    return await routine.send(data, (body) => talk.say(body), call.cancel);
+  } catch (thrown) {
+    if (talk.begun || !orElse) throw AgentError.from(thrown);
+    return undefined;
+  }
+}
+
+/** In the words of the library, or of the specification. */
+function isRejection(thrown: unknown, hash: string): boolean {
+  if (!(thrown instanceof AgentError) || thrown.code !== "unsupported") return false;
+  return thrown.facts.field === "protocolHash" || thrown.message === notSuitable(hash).message;
+}

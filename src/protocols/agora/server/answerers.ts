@@ -1,0 +1,137 @@
+import { AgentError, type Card, type JsonObject, type Maybe, RecentMap } from "../../../envelope/index.js";
+import type { LanguageModel } from "../../../models/index.js";
+import type { Host } from "../../protocol.js";
+import { isHash } from "../documents/hash.js";
+import type { DocumentLibrary, KnownDocument } from "../documents/library.js";
+import { NO_PROGRAMMER, type Programmer, type Routine } from "../documents/programmer.js";
+import { findDocument } from "../documents/sources.js";
+import { DOWNLOAD_FAILED, notSuitable } from "../errors.js";
+import { negotiatorFor } from "../negotiation/index.js";
+import type { AgoraSettings } from "../settings.js";
+import { NEGOTIATION } from "../wire.js";
+import type { Answerer, Asked, Talker } from "./asked.js";
+import type { KeywordResponder } from "./keywords.js";
+import { aboutAgent, judgedByModel, modelTalker } from "./model-talker.js";
+import type { Routines } from "./routines.js";
+
+/** What a server may be given beside its settings. */
+export interface ServerOptions {
+  /** Answers natural language and documents nobody has code for, where the settings say so; and negotiates. */
+  readonly model?: Maybe<LanguageModel>;
+  readonly programmer?: Maybe<Programmer>;
+  readonly keywords?: Maybe<KeywordResponder>;
+}
+
+export interface AnswererTools extends ServerOptions {
+  readonly host: Host;
+  readonly settings: AgoraSettings;
+  readonly routines: Routines;
+  /** Undefined where the host has nowhere to remember documents. */
+  library(): Maybe<DocumentLibrary>;
+  /** The documents this side stands behind, with the addresses of their texts. */
+  supported(asked: Asked): Promise<readonly KnownDocument[]>;
+}
+
+/** How many routines that a programmer has written are kept. */
+const WRITTEN_ROUTINES = 100;
+
+/** The longest address of a document that is kept, and told to others. */
+const SOURCE_CHARACTERS = 2_048;
+
+/** Finds who answers a message. */
+export class Answerers {
+  readonly #tools: AnswererTools;
+  readonly #written = new RecentMap<Promise<Maybe<Routine>>>(WRITTEN_ROUTINES);
+
+  constructor(tools: AnswererTools) {
+    this.#tools = tools;
+  }
+
+  async find(asked: Asked, card: Card, hash: string | null): Promise<Answerer> {
+    if (hash === null) return this.#natural(asked, card);
+    if (hash === NEGOTIATION) return { kind: "talker", talker: this.#negotiator(card) };
+    const routine = await this.#tools.routines.find(hash, card.name);
+    if (routine !== undefined) return { kind: "agent", intent: routine.skill, json: routine.json };
+    if (!isHash(hash))
+      throw new AgentError("invalid_message", "protocolHash must be null, negotiation, or a SHA-1 in base64", {
+        field: "protocolHash",
+      });
+    return this.#byDocument(asked, card, await this.#document(hash, asked));
+  }
+
+  #natural({ wire }: Asked, card: Card): Answerer {
+    const { keywords, settings, model } = this.#tools;
+    const fired = keywords?.answerTo(wire.body ?? "");
+    if (fired !== undefined) return { kind: "talker", talker: fired };
+    switch (settings.naturalLanguage) {
+      case "agent":
+        return { kind: "agent", intent: undefined, json: "never" };
+      case "model":
+        if (model === undefined) throw new AgentError("unsupported", "no language model is configured");
+        return { kind: "talker", talker: modelTalker(model, card, undefined) };
+      case "refuse":
+        throw new AgentError("unsupported", "natural language is not answered here; use one of the supported protocol documents");
+      default:
+        return settings.naturalLanguage satisfies never;
+    }
+  }
+
+  #negotiator(card: Card): Talker {
+    const { model, supported } = this.#tools;
+    return {
+      reply(state, text, asked) {
+        const negotiator = negotiatorFor({ catalogue: () => supported(asked), model, about: aboutAgent(card) });
+        return negotiator.reply(state ?? negotiator.open(asked.caller), text, asked.call.cancel);
+      },
+    };
+  }
+
+  /** A document that is known, or that the message brings along. Only a text with exactly this hash is taken. */
+  async #document(hash: string, { wire, caller }: Asked): Promise<KnownDocument> {
+    const { host, settings } = this.#tools;
+    const library = this.#tools.library();
+    const known = await library?.get(hash);
+    if (known !== undefined) return known;
+    const follow: Maybe<Host["follow"]> = settings.followSources ? (url, limits) => host.follow(url, limits) : undefined;
+    const text = await findDocument(hash, wire.sources, follow);
+    if (text === undefined) throw new AgentError("invalid_message", DOWNLOAD_FAILED, { field: "protocolSources" });
+    if (library === undefined) throw notSuitable(hash);
+    const sources = wire.sources.filter((source) => /^https?:/i.test(source) && source.length <= SOURCE_CHARACTERS);
+    return library.add(text, { sources, learned: true, from: caller.owner });
+  }
+
+  /** Nobody registered a routine for it: a model may follow it, if there is one and it was asked whether it can. */
+  async #byDocument(asked: Asked, card: Card, document: KnownDocument): Promise<Answerer> {
+    const { model, settings } = this.#tools;
+    const library = this.#tools.library();
+    if (model === undefined || settings.naturalLanguage !== "model" || library === undefined) throw notSuitable(document.hash);
+    let suitability = await library.suitability(document);
+    if (suitability === "unknown") {
+      suitability = (await judgedByModel(model, card, document, asked)) ? "adequate" : "inadequate";
+      await library.judge(document, suitability);
+    }
+    if (suitability !== "adequate") throw notSuitable(document.hash);
+    // Whoever was admitted counts: a host that lets strangers in has said so.
+    const uses = asked.conversation === undefined ? await library.use(document) : await library.uses(document.hash);
+    const routine = uses >= settings.implementationThreshold ? await this.#routine(document, asked) : undefined;
+    return { kind: "talker", talker: routine === undefined ? modelTalker(model, card, document) : routineTalker(routine) };
+  }
+
+  /** Undefined where nobody writes one: then the model goes on. Asked once per text. */
+  #routine(document: KnownDocument, { call }: Asked): Promise<Maybe<Routine>> {
+    const known = this.#written.get(document.sha256);
+    if (known !== undefined) return known;
+    const writing = (this.#tools.programmer ?? NO_PROGRAMMER).write(document, call.cancel).catch(() => undefined);
+    this.#written.set(document.sha256, writing);
+    return writing;
+  }
+}
+
+function routineTalker(routine: Routine): Talker {
+  return {
+    async reply(state: Maybe<JsonObject>, text, { call }) {
+      const { body, memory } = await routine.run(text, state ?? {}, call.cancel);
+      return { state: memory, body };
+    },
+  };
+}

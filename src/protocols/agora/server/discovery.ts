@@ -1,0 +1,110 @@
+import type { Card, JsonObject, Maybe } from "../../../envelope/index.js";
+import type { Request } from "../../../transport/exchange.js";
+import { OWN_CARD_KEY, writeOwnCard } from "../../own-card.js";
+import type { Host } from "../../protocol.js";
+import { DOCUMENT_BYTES, type DocumentLibrary, type KnownDocument } from "../documents/library.js";
+import { MOST_SOURCES } from "../documents/sources.js";
+import type { AgoraSettings } from "../settings.js";
+import type { KeywordResponder } from "./keywords.js";
+import type { Routines } from "./routines.js";
+import { PROTOCOLS } from "./where.js";
+
+/** What discovery looks at. */
+export interface DiscoveryTools {
+  readonly host: Host;
+  readonly settings: AgoraSettings;
+  readonly routines: Routines;
+  readonly keywords?: Maybe<KeywordResponder>;
+  /** A model follows documents here, so chosen ones it found adequate are supported, too. */
+  readonly followsDocuments: boolean;
+  library(): Maybe<DocumentLibrary>;
+}
+
+/** A document that is supported, and the skill behind it where there is one. */
+type Supported = KnownDocument & { readonly skill?: Maybe<string> };
+
+/**
+ * The documents this side stands behind: those with a routine, and of those somebody here has chosen the ones that a model
+ * was found able to follow. What only a message has brought is followed, but never told or offered to others.
+ */
+export async function supportedDocuments(
+  tools: DiscoveryTools,
+  agent: Maybe<string>,
+  base: string,
+): Promise<readonly Supported[]> {
+  const routines = (await tools.routines.all()).filter((each) => agent === undefined || each.agent === agent);
+  const followed = tools.followsDocuments ? ((await tools.library()?.adequate()) ?? []) : [];
+  const own = (hash: string): string => `${base}${PROTOCOLS}${encodeURIComponent(hash)}`;
+  return [
+    ...routines.map((routine): Supported => ({ ...routine, sources: [own(routine.hash)], addedAt: 0, learned: false })),
+    ...followed
+      .filter(({ hash }) => routines.every((routine) => routine.hash !== hash))
+      .map((document) => ({ ...document, sources: [own(document.hash), ...document.sources] })),
+  ];
+}
+
+/** What an agent may have elsewhere, and nobody gets by this wire. */
+const LACKING = { streaming: false, push: false, extended: false, resume: false } as const;
+
+/** Our own document: everything a client of ours wants to know before its first message. */
+export function ownDocument(
+  { host, settings, keywords }: DiscoveryTools,
+  card: Card,
+  url: string,
+  documents: readonly Supported[],
+): JsonObject {
+  return {
+    koine: 1,
+    name: card.name,
+    description: card.description,
+    version: card.version,
+    url,
+    dialect: settings.dialect,
+    naturalLanguage: settings.naturalLanguage,
+    skills: card.skills.map(({ id, name, description, tags, examples, inputModes, outputModes }) => ({
+      id,
+      name,
+      description,
+      tags,
+      examples,
+      inputModes,
+      outputModes,
+    })),
+    inputModes: card.inputModes,
+    outputModes: card.outputModes,
+    limits: {
+      bodyBytes: host.limits.bodyBytes,
+      documentBytes: DOCUMENT_BYTES,
+      sources: MOST_SOURCES,
+      conversationMs: settings.conversationMs,
+      conversations: settings.maxConversations,
+      replyWithinMs: settings.replyWithinMs,
+    },
+    keywordRules: keywords?.rules.map(({ name, words }) => ({ name, words })),
+    protocols: Object.fromEntries(
+      documents.map(({ hash, sources, name, description, multiround, sha256, skill }) => [
+        hash,
+        { sources, name, description, multiround, sha256, skill },
+      ]),
+    ),
+    [OWN_CARD_KEY]: writeOwnCard({ ...card, capabilities: { ...card.capabilities, ...LACKING } }),
+  };
+}
+
+/** Each hash with its sources, as specification and demonstration have it. */
+export function sourcesByHash(documents: readonly Supported[]): JsonObject {
+  return Object.fromEntries(documents.map(({ hash, sources }) => [hash, sources]));
+}
+
+/** The exact text of a document somebody on this side has chosen; what only a message has brought is not handed on. */
+export async function publishedText(tools: DiscoveryTools, hash: string): Promise<Maybe<string>> {
+  const routine = await tools.routines.find(hash, undefined);
+  if (routine !== undefined) return routine.text;
+  const known = await tools.library()?.get(hash);
+  return known?.learned === false ? known.text : undefined;
+}
+
+/** The address below which a request was heard. */
+export function baseUrl(host: Host, request: Request, base: string): string {
+  return `${host.publicUrl(request)}${base}`;
+}

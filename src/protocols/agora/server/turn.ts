@@ -1,0 +1,125 @@
+import {
+  AgentError,
+  type Card,
+  type Envelope,
+  type Event,
+  type Maybe,
+  type Operation,
+  parseTraceparent,
+  textPart,
+} from "../../../envelope/index.js";
+import type { Host } from "../../protocol.js";
+import { bodyOf, decodeRequest, taskNamedIn } from "../codec.js";
+import type { AgoraSettings } from "../settings.js";
+import { agentMessage, type Outcome, outcomeOf } from "./answers.js";
+import type { Answerer, Asked, Talker } from "./asked.js";
+import type { Conversation } from "./conversations.js";
+import type { KeptAnswers, Talked } from "./kept-answers.js";
+import { holdsJson, type JsonBodies } from "./routines.js";
+import { ask, isCode, taskOfMessage, taskWithin } from "./work.js";
+
+/** What every turn needs. */
+export interface TurnTools {
+  readonly host: Host;
+  readonly settings: AgoraSettings;
+  readonly kept: KeptAnswers;
+  /** Throws `not_found`. */
+  cardNamed(name: Maybe<string>): Card;
+}
+
+const SESSION = "message.context.sessionId";
+
+/** The answer to one message, from whoever answers it. */
+export function takeTurn(tools: TurnTools, asked: Asked, answerer: Answerer): Promise<Outcome & Partial<Pick<Talked, "state">>> {
+  return answerer.kind === "agent" ? askAgent(tools, asked, answerer) : talk(tools, asked, answerer.talker);
+}
+
+async function talk(tools: TurnTools, asked: Asked, talker: Talker): Promise<Outcome & Pick<Talked, "state">> {
+  const { host, kept, cardNamed } = tools;
+  const { wire, conversation, caller, agent, call } = asked;
+  const text = wire.body ?? bodyOf(wire.seed ?? []);
+  const key = keyOf(asked);
+  const answer = (): Promise<Talked> => talker.reply(conversation?.state, text, asked);
+  const said = [agent, conversation?.id ?? null, wire.hash ?? null, text];
+  const keepMs = cardNamed(agent).capabilities.idempotencyWindowMs;
+  const { state, body } = await (key === undefined
+    ? answer()
+    : kept.once({ owner: caller.owner, key, said, keepMs, cancel: call.cancel }, answer));
+  const sessionId = conversation?.session ?? wire.metadata.session;
+  const message = agentMessage(asked, [textPart(body)], { sessionId }, host);
+  return { message, task: undefined, open: undefined, json: false, state };
+}
+
+/** The key of a message, wherever it stands. Throws `invalid_message` where it stands in two places and differs. */
+export function keyOf({ request, wire }: Asked): Maybe<string> {
+  const header = request.headers["idempotency-key"];
+  const { idempotency_key: member = header } = wire.metadata;
+  if (header !== undefined && member !== header)
+    throw new AgentError("invalid_message", "the Idempotency-Key header and metadata.idempotency_key differ", {
+      field: "Idempotency-Key",
+    });
+  return member;
+}
+
+/** One turn of the agent: a new message, the answer to its question, or the result of what it still worked on. */
+async function askAgent(
+  tools: TurnTools,
+  asked: Asked,
+  { intent, json }: { readonly intent: Maybe<string>; readonly json: JsonBodies },
+): Promise<Outcome> {
+  const { host, settings } = tools;
+  const { call, conversation, wire } = asked;
+  const newId = (): string => host.newId();
+  if (conversation?.collects === true && conversation.taskId !== undefined && taskNamedIn(wire) === undefined) {
+    const waitMs = wire.metadata.prefer === "receipt" ? 0 : settings.replyWithinMs;
+    return outcomeOf(await taskWithin(host, conversation.taskId, call, waitMs), asked, false, newId);
+  }
+  const asJson = holdsJson(json, wire.body);
+  const envelope = envelopeOf(host, asked, intent, asJson);
+  return outcomeOf(await send(tools, asked, envelope), asked, asJson, newId);
+}
+
+function envelopeOf(host: Host, asked: Asked, intent: Maybe<string>, json: boolean): Envelope {
+  const { request, wire, caller, agent, conversation, call } = asked;
+  const { session } = wire.metadata;
+  if (conversation !== undefined && session !== undefined && session !== conversation.session)
+    call.lose({ protocol: "agora", path: SESSION, valueKind: "string", reason: "a conversation keeps the name it began with" });
+  const idempotencyKey = keyOf(asked);
+  const envelope = decodeRequest(wire, {
+    now: host.now(),
+    newId: () => host.newId(),
+    src: caller.id,
+    dst: agent,
+    intent,
+    json,
+    sessionId: conversation?.session,
+    taskId: taskOf(conversation, idempotencyKey),
+  });
+  const { traceId = parseTraceparent(request.headers["traceparent"])?.traceId } = envelope.context;
+  if (idempotencyKey === envelope.context.idempotencyKey && traceId === envelope.context.traceId) return envelope;
+  return { ...envelope, context: { ...envelope.context, idempotencyKey, traceId } };
+}
+
+/** An answer that comes again under its key belongs to the work that heard it, which the conversation waits for no longer. */
+function taskOf(conversation: Maybe<Conversation>, key: Maybe<string>): Maybe<string> {
+  const { taskId, answered } = conversation ?? {};
+  return taskId ?? (key !== undefined && answered?.key === key ? answered.taskId : undefined);
+}
+
+/**
+ * In a conversation the work is a task: it goes on when the caller hangs up, and when the answer takes too long the caller
+ * gets a receipt. A single message has nothing to come back by, so it waits.
+ */
+async function send({ host, settings }: TurnTools, { call, conversation, wire }: Asked, envelope: Envelope): Promise<Event> {
+  const delivery = wire.metadata.prefer === "receipt" ? "accepted" : "answer";
+  const operation: Operation = { kind: "send", envelope, delivery, task: conversation === undefined ? "auto" : "always" };
+  if (conversation === undefined || delivery === "accepted") return ask(host, operation, call);
+  try {
+    return await ask(host, operation, call.derive({ deadline: host.now() + settings.replyWithinMs }));
+  } catch (thrown) {
+    if (!isCode(thrown, "deadline")) throw thrown;
+    const task = await taskOfMessage(host, conversation.session, envelope.id, call);
+    if (task === undefined) throw thrown;
+    return { kind: "task", task };
+  }
+}

@@ -1,0 +1,50 @@
+import { AgentError, type Call, type Event, isClosing, isPromise, type Operation, type Task } from "../../../envelope/index.js";
+import type { Host } from "../../protocol.js";
+
+/** How many tasks of one conversation are looked through for the one that a message has started. */
+const LOOKED_THROUGH = 20;
+
+/** One operation that has one answer. */
+export async function ask(host: Host, operation: Operation, call: Call): Promise<Event> {
+  const reply = host.handler(operation, call);
+  if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
+  return reply;
+}
+
+export async function taskNow(host: Host, taskId: string, call: Call): Promise<Event & { readonly kind: "task" }> {
+  const event = await ask(host, { kind: "task.get", taskId }, call);
+  if (event.kind !== "task") throw new AgentError("internal", `a ${event.kind} does not answer task.get`);
+  return event;
+}
+
+/** The task when it is over or asks something, or as it is after so many milliseconds. */
+export async function taskWithin(
+  host: Host,
+  taskId: string,
+  call: Call,
+  waitMs: number,
+): Promise<Event & { readonly kind: "task" }> {
+  const now = await taskNow(host, taskId, call);
+  if (waitMs <= 0 || isClosing(now)) return now;
+  const waiting = call.derive({ deadline: host.now() + waitMs });
+  const events = host.handler({ kind: "task.subscribe", taskId, follow: true }, waiting);
+  try {
+    if (isPromise(events)) await events;
+    else for await (const event of events) if (isClosing(event)) break;
+  } catch (thrown) {
+    // It ended just now and can no longer be followed, or it takes longer: either way the task itself says so.
+    if (!isCode(thrown, "deadline") && !isCode(thrown, "unsupported")) throw thrown;
+  }
+  return taskNow(host, taskId, call);
+}
+
+/** The work that a message of a conversation has started: who waited for its answer was not told the id. */
+export async function taskOfMessage(host: Host, contextId: string, messageId: string, call: Call): Promise<Task | undefined> {
+  const page = await ask(host, { kind: "task.list", contextId, pageSize: LOOKED_THROUGH }, call);
+  if (page.kind !== "tasks") return undefined;
+  return page.tasks.find(({ history }) => history.some(({ id }) => id === messageId));
+}
+
+export function isCode(thrown: unknown, code: AgentError["code"]): thrown is AgentError {
+  return thrown instanceof AgentError && thrown.code === code;
+}

@@ -1,0 +1,100 @@
+import { AgentError, CancelSource, type Maybe } from "../envelope/index.js";
+import { wholeBody } from "../transport/body.js";
+import { type Chunk, isStream, type Request } from "../transport/exchange.js";
+import { DEFAULT_LIMITS } from "../transport/limits.js";
+import { makeRequest } from "../transport/request.js";
+import type { Subject } from "./requirement.js";
+
+/** One request written by hand, so that the checks test a server and not our own client. */
+export interface Ask {
+  readonly method: string;
+  readonly url: string;
+  readonly headers?: Maybe<{ readonly [name: string]: Maybe<string> }>;
+  readonly body?: Maybe<string | Uint8Array>;
+  /** Leaves out the subject's own headers, credentials included. */
+  readonly anonymous?: Maybe<boolean>;
+}
+
+/** A whole answer. */
+export interface Got {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: Maybe<string> };
+  readonly bytes: Uint8Array;
+  readonly text: string;
+  /** Undefined where the text is not JSON. */
+  readonly json: unknown;
+  /** Headers that came after the body. */
+  readonly trailers: { readonly [name: string]: Maybe<string> };
+}
+
+/** An answer whose body is still coming. */
+export interface Opened {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: Maybe<string> };
+  readonly chunks: AsyncIterable<Chunk>;
+  /** Valid when the last chunk has been read. */
+  trailers(): { readonly [name: string]: Maybe<string> };
+  close(): void;
+}
+
+/** More than any of the checks asks for. */
+const ANSWER_BYTES = DEFAULT_LIMITS.bodyBytes;
+
+/** Sends a request and takes the whole answer, within a limit. */
+export async function ask(subject: Subject, request: Ask): Promise<Got> {
+  return whole(await open(subject, request));
+}
+
+/** Sends a request and leaves the body to be read. */
+export function open(subject: Subject, request: Ask): Promise<Opened> {
+  return begin(subject, request).opened;
+}
+
+/** The same for a check that may give up before anything has come back. */
+export function begin(subject: Subject, request: Ask): { readonly opened: Promise<Opened>; close(): void } {
+  const made = write(subject, request);
+  const close = (): void => made.cancel.cancel(new AgentError("cancelled", "the check has seen enough"));
+  return { opened: answerTo(subject, made, close), close };
+}
+
+async function answerTo(subject: Subject, made: Request, close: () => void): Promise<Opened> {
+  const response = await subject.exchange(made);
+  const { body, status } = response;
+  return {
+    status,
+    headers: lowerCase(response.headers),
+    chunks: isStream(body) ? body : once(body),
+    trailers: () => response.trailers?.() ?? {},
+    close,
+  };
+}
+
+/** The rest of a body, within the limit. */
+export async function whole(opened: Opened): Promise<Got> {
+  const bytes = await wholeBody(opened.chunks, ANSWER_BYTES);
+  const text = new TextDecoder().decode(bytes);
+  const { status, headers } = opened;
+  return { status, headers, bytes, text, json: parse(text), trailers: opened.trailers() };
+}
+
+function write(subject: Subject, { method, url, body, headers: own, anonymous }: Ask): Request {
+  const headers: { [name: string]: string } = anonymous ? {} : { ...subject.headers };
+  for (const [name, value] of Object.entries(own ?? {})) if (value !== undefined) headers[name] = value;
+  return makeRequest({ method, url, headers, body, cancel: new CancelSource() });
+}
+
+function lowerCase(headers: Got["headers"]): Got["headers"] {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+async function* once(body: Maybe<Chunk>): AsyncGenerator<Chunk> {
+  if (body !== undefined) yield body;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

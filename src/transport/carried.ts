@@ -1,0 +1,147 @@
+import {
+  type Context,
+  type Envelope,
+  encodeBase64,
+  type JsonObject,
+  type Maybe,
+  type Metadata,
+  type Proof,
+} from "../envelope/index.js";
+import {
+  DecodeProblem,
+  kindOf,
+  optional,
+  readArray,
+  readBoolean,
+  readInteger,
+  readObject,
+  readString,
+  readStrings,
+} from "./fields.js";
+import { readBase64 } from "./read-base64.js";
+
+/** Members of an envelope that a wire has no place for, read from where they ride; absent ones take their defaults. */
+export interface Carried {
+  readonly ts: Maybe<number>;
+  readonly src: Maybe<string>;
+  readonly dst: Maybe<string>;
+  readonly intent: Maybe<string>;
+  readonly context: Context;
+  readonly meta: Envelope["meta"];
+  readonly proofs: Maybe<readonly Proof[]>;
+  readonly extra: Maybe<Metadata>;
+}
+
+/**
+ * What has to ride, under its UTE names; undefined where the message needs none. Time, source and destination travel with
+ * it, but are no reason to write it: without it they are the time of arrival and the names of the two ends. Nor is the parent
+ * of an answer: it is the message that was answered.
+ */
+export function carriedFrom(envelope: Envelope): Maybe<JsonObject> {
+  const context = contextFrom(envelope.context, envelope.role);
+  const meta = metaFrom(envelope.meta);
+  const proofs = proofsFrom(envelope.proofs);
+  const intent = envelope.intent === "" ? undefined : envelope.intent;
+  const { extra } = envelope;
+  if (context === undefined && meta === undefined && proofs === undefined && intent === undefined && extra === undefined)
+    return undefined;
+  return { ts: envelope.ts, src: envelope.src, dst: envelope.dst, intent, context, meta, proofs, extra };
+}
+
+function contextFrom(context: Context, role: Envelope["role"]): Maybe<JsonObject> {
+  if (
+    context.traceId === undefined &&
+    (context.parentId === undefined || role === "agent") &&
+    context.idempotencyKey === undefined &&
+    context.priority === undefined &&
+    context.ttlMs === undefined &&
+    context.stream === undefined &&
+    context.artifactRefs === undefined &&
+    context.tags === undefined &&
+    context.minVersion === undefined &&
+    context.maxVersion === undefined
+  )
+    return undefined;
+  return {
+    trace_id: context.traceId,
+    parent_id: context.parentId,
+    idempotency_key: context.idempotencyKey,
+    priority: context.priority,
+    ttl_ms: context.ttlMs,
+    stream: context.stream,
+    artifact_refs: context.artifactRefs,
+    tags: context.tags,
+    min_version: context.minVersion,
+    max_version: context.maxVersion,
+  };
+}
+
+function metaFrom({ protocolHint, retryCount }: Envelope["meta"]): Maybe<JsonObject> {
+  if (protocolHint === undefined && retryCount === undefined) return undefined;
+  return { protocol_hint: protocolHint, retry_count: retryCount };
+}
+
+function proofsFrom(proofs: Maybe<readonly Proof[]>): Maybe<readonly JsonObject[]> {
+  if (proofs === undefined || proofs.length === 0) return undefined;
+  return proofs.map(({ scheme, signer, keyId, signed, signature }) => ({
+    scheme,
+    signer,
+    key_id: keyId,
+    signed: encodeBase64(signed),
+    signature: encodeBase64(signature),
+  }));
+}
+
+/** `place` are the ids that the wire itself carries. */
+export function readCarried(value: unknown, path: string, place: Pick<Context, "sessionId" | "taskId">): Carried {
+  const object = readObject(value, path);
+  const meta = optional(object.meta, `${path}.meta`, readObject);
+  return {
+    ts: optional(object.ts, `${path}.ts`, readNumber),
+    src: optional(object.src, `${path}.src`, readString),
+    dst: optional(object.dst, `${path}.dst`, readString),
+    intent: optional(object.intent, `${path}.intent`, readString),
+    context: readContext(optional(object.context, `${path}.context`, readObject) ?? {}, `${path}.context`, place),
+    meta: {
+      protocolHint: optional(meta?.protocol_hint, `${path}.meta.protocol_hint`, readString),
+      retryCount: optional(meta?.retry_count, `${path}.meta.retry_count`, readInteger),
+    },
+    proofs: optional(object.proofs, `${path}.proofs`, readProofs),
+    extra: optional(object.extra, `${path}.extra`, readObject),
+  };
+}
+
+function readContext(object: JsonObject, path: string, place: Pick<Context, "sessionId" | "taskId">): Context {
+  return {
+    traceId: optional(object.trace_id, `${path}.trace_id`, readString),
+    parentId: optional(object.parent_id, `${path}.parent_id`, readString),
+    idempotencyKey: optional(object.idempotency_key, `${path}.idempotency_key`, readString),
+    sessionId: place.sessionId,
+    taskId: place.taskId,
+    priority: optional(object.priority, `${path}.priority`, readNumber),
+    ttlMs: optional(object.ttl_ms, `${path}.ttl_ms`, readNumber),
+    stream: optional(object.stream, `${path}.stream`, readBoolean),
+    artifactRefs: optional(object.artifact_refs, `${path}.artifact_refs`, readStrings),
+    tags: optional(object.tags, `${path}.tags`, readStrings),
+    minVersion: optional(object.min_version, `${path}.min_version`, readString),
+    maxVersion: optional(object.max_version, `${path}.max_version`, readString),
+  };
+}
+
+function readProofs(value: unknown, path: string): readonly Proof[] {
+  return readArray(value, path, (item, at) => {
+    const object = readObject(item, at);
+    return {
+      scheme: readString(object.scheme, `${at}.scheme`),
+      signer: readString(object.signer, `${at}.signer`),
+      keyId: readString(object.key_id, `${at}.key_id`),
+      signed: readBase64(object.signed, `${at}.signed`),
+      signature: readBase64(object.signature, `${at}.signature`),
+    };
+  });
+}
+
+function readNumber(value: unknown, path: string): number {
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  throw new DecodeProblem(path, `must be a number, not ${kindOf(value)}`);
+}

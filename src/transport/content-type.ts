@@ -1,0 +1,17 @@
+import { AgentError } from "../envelope/index.js";
+import type { Request } from "./exchange.js";
+
+/** Refuses a body that says it is something else; parameters do not count, and a body without a type is taken for what we read. */
+export function requireBodyType(request: Request, types: readonly string[]): void {
+  const type = request.headers["content-type"];
+  if (type === undefined || type === types[0]) return;
+  const media = (type.split(";", 1)[0] ?? "").trim().toLowerCase();
+  if (types.includes(media)) return;
+  throw new AgentError(
+    "unsupported_content",
+    `the body must be ${types.join(" or ")}, not ${JSON.stringify(media.slice(0, 64))}`,
+    {
+      field: "content-type",
+    },
+  );
+}

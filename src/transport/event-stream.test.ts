@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import { AgentError, type Cursor, type Event } from "../envelope/index.js";
+import { type StreamForm, streamResponse, wantsEvents } from "./event-stream.js";
+import { isStream } from "./exchange.js";
+import { DEFAULT_LIMITS } from "./limits.js";
+import { makeRequest } from "./request.js";
+
+const status = (state: "working" | "input-required", cursor: string): Event => ({
+  kind: "status",
+  taskId: "t",
+  contextId: "c",
+  status: { state, at: 0 },
+  cursor: cursor as Cursor, // opaque: any text will do
+});
+
+/** Events of a handler, and whether it was told that nobody listens any longer. */
+class Source implements AsyncIterableIterator<Event> {
+  returned = false;
+  readonly #events: (Event | AgentError)[];
+
+  constructor(...events: (Event | AgentError)[]) {
+    this.#events = events;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Event>> {
+    const event = this.#events.shift();
+    if (event instanceof AgentError) throw event;
+    return event === undefined ? { done: true, value: undefined } : { done: false, value: event };
+  }
+
+  async return(): Promise<IteratorResult<Event>> {
+    this.returned = true;
+    return { done: true, value: undefined };
+  }
+}
+
+const form: StreamForm = { event: (event) => event.kind, failure: (error) => `failed: ${error.code}\n\n` };
+
+async function written(source: Source, how: StreamForm): Promise<readonly string[]> {
+  const { body } = await streamResponse(source, how, DEFAULT_LIMITS);
+  const chunks: string[] = [];
+  if (isStream(body)) for await (const chunk of body) chunks.push(String(chunk));
+  return chunks;
+}
+
+describe("streamResponse()", () => {
+  test("writes one server-sent event per event, with its place in the log", async () => {
+    expect(await written(new Source(status("working", "1"), status("working", "2")), form)).toEqual([
+      "id: 1\ndata: status\n\n",
+      "id: 2\ndata: status\n\n",
+    ]);
+  });
+
+  test("an event that is several on the wire has its place on the last, and one that is none is passed over", async () => {
+    const data = [["a", "b"], [], ["c"]];
+    const several: StreamForm = { ...form, event: () => data.shift() ?? [] };
+    const source = new Source(status("working", "1"), status("working", "2"), status("working", "3"));
+    expect(await written(source, several)).toEqual(["data: a\n\nid: 1\ndata: b\n\n", "id: 3\ndata: c\n\n"]);
+  });
+
+  test("ends where the wire ends, and tells the handler so", async () => {
+    const ends: StreamForm = {
+      ...form,
+      endsAfter: (event) => event.kind === "status" && event.status.state === "input-required",
+    };
+    const source = new Source(status("working", "1"), status("input-required", "2"), status("working", "3"));
+    expect(await written(source, ends)).toEqual(["id: 1\ndata: status\n\n", "id: 2\ndata: status\n\n"]);
+    expect(source.returned).toBe(true);
+  });
+
+  test("what fails before the first event is thrown; what fails later is the last thing written", async () => {
+    const failure = new AgentError("unavailable", "away");
+    await expect(streamResponse(new Source(failure), form, DEFAULT_LIMITS)).rejects.toBe(failure);
+    await expect(streamResponse(new Source(), form, DEFAULT_LIMITS)).rejects.toMatchObject({ code: "internal" });
+    expect(await written(new Source(status("working", "1"), failure), form)).toEqual([
+      "id: 1\ndata: status\n\n",
+      "failed: unavailable\n\n",
+    ]);
+  });
+
+  test("headers may depend on the first event", async () => {
+    const { headers } = await streamResponse(new Source(status("working", "1")), form, DEFAULT_LIMITS, (first) => ({
+      "run-id": first.kind === "status" ? first.taskId : "",
+    }));
+    expect([headers["run-id"], headers["content-type"]]).toEqual(["t", "text/event-stream"]);
+  });
+});
+
+describe("wantsEvents()", () => {
+  test.each([
+    ["text/event-stream", true],
+    ["application/json, text/event-stream;q=0.9", true],
+    ["application/json", false],
+    [undefined, false],
+  ])("Accept: %s", (accept, wanted) => {
+    expect(wantsEvents(makeRequest({ method: "GET", url: "http://h/", headers: { accept } }))).toBe(wanted);
+  });
+});

@@ -1,0 +1,105 @@
+import { AgentError, type Event, type Head, isPromise, type Maybe, type Reply } from "../envelope/index.js";
+import type { Request, Response } from "./exchange.js";
+import type { Limits } from "./limits.js";
+import { encodeSse, SSE_COMMENT } from "./sse.js";
+
+/** How one binding writes a stream: one event, and what it says when the stream breaks after it began. */
+export interface StreamForm {
+  /**
+   * The data of one event. Where a wire says one of our events with several of its own, or with none, it is a list; the
+   * place in the log then stands with the last, so that whoever comes back misses nothing.
+   */
+  event(event: Event): string | readonly string[];
+  failure(error: AgentError): string;
+  /** The wire ends its stream here, though the handler may know of more. */
+  endsAfter?(event: Event): boolean;
+}
+
+/** The caller names the media type of event streams among those it takes. */
+export function wantsEvents(request: Request): boolean {
+  return request.headers["accept"]?.includes("text/event-stream") === true;
+}
+
+const SSE_HEADERS = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" } as const;
+
+/**
+ * The stream's response. It is made only after the first event is there: what fails before is an ordinary error answer,
+ * and the caller of this function writes it.
+ */
+export async function streamResponse(
+  reply: Reply,
+  form: StreamForm,
+  limits: Limits,
+  headers?: Maybe<Head | ((first: Event) => Head)>,
+): Promise<Response> {
+  const events = isPromise(reply) ? once(await reply) : reply[Symbol.asyncIterator]();
+  const first = await events.next();
+  if (first.done) throw new AgentError("internal", "the stream ended before its first event");
+  const extra = typeof headers === "function" ? headers(first.value) : headers;
+  return {
+    status: 200,
+    headers: extra === undefined ? SSE_HEADERS : { ...SSE_HEADERS, ...extra },
+    body: new SseBody(first.value, events, form),
+    idle: { chunk: SSE_COMMENT, everyMs: limits.keepAliveMs },
+  };
+}
+
+async function* once(event: Event): AsyncGenerator<Event, void, void> {
+  yield event;
+}
+
+const OVER: IteratorResult<string, void> = Object.freeze({ done: true, value: undefined });
+
+/** Pulls one event at a time: when the socket is full, nobody asks, and the handler is not pulled either. */
+class SseBody implements AsyncIterableIterator<string> {
+  #first: Event | undefined;
+  #ended = false;
+  readonly #events: AsyncIterator<Event>;
+  readonly #form: StreamForm;
+
+  constructor(first: Event, events: AsyncIterator<Event>, form: StreamForm) {
+    this.#first = first;
+    this.#events = events;
+    this.#form = form;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<string, void>> {
+    try {
+      while (!this.#ended) {
+        let event = this.#first;
+        this.#first = undefined;
+        if (event === undefined) {
+          const step = await this.#events.next();
+          if (step.done) break;
+          event = step.value;
+        }
+        const text = this.#write(event);
+        if (this.#form.endsAfter?.(event) === true) await this.return();
+        // What this wire has no words for is passed over.
+        if (text !== "") return { done: false, value: text };
+      }
+      this.#ended = true;
+      return OVER;
+    } catch (thrown) {
+      this.#ended = true;
+      return { done: false, value: this.#form.failure(AgentError.from(thrown)) };
+    }
+  }
+
+  async return(): Promise<IteratorResult<string, void>> {
+    this.#ended = true;
+    await this.#events.return?.();
+    return OVER;
+  }
+
+  #write(event: Event): string {
+    const data = this.#form.event(event);
+    if (typeof data === "string") return encodeSse(data, event.cursor);
+    const last = data.length - 1;
+    return data.map((each, index) => encodeSse(each, index === last ? event.cursor : undefined)).join("");
+  }
+}

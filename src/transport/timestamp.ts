@@ -1,0 +1,61 @@
+import { DecodeProblem } from "./fields.js";
+
+// ProtoJSON: 0 to 9 digits of fraction. Only `Z` may be written; an offset is understood when it is read.
+const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
+// google.protobuf.Timestamp: the years 1 to 9999.
+const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
+const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+
+let second = Number.NaN;
+let secondText = "";
+
+/** Milliseconds since the epoch as `YYYY-MM-DDTHH:mm:ss.sssZ` (RFC 3339, in UTC). */
+export function writeTimestamp(ms: number): string {
+  const whole = Math.floor(Math.min(Math.max(ms, FIRST_MS), LAST_MS));
+  const milli = ((whole % 1000) + 1000) % 1000;
+  // Making a Date costs a microsecond; messages come many to the second.
+  if (whole - milli !== second) {
+    second = whole - milli;
+    secondText = new Date(second).toISOString().slice(0, 20);
+  }
+  const digits = milli < 10 ? `00${milli}` : milli < 100 ? `0${milli}` : `${milli}`;
+  return `${secondText}${digits}Z`;
+}
+
+/** The milliseconds in the form that we write, `.sssZ` behind the seconds; undefined for any other. */
+function milliBehind(value: string): number | undefined {
+  if (value.charCodeAt(19) !== 0x2e || value.charCodeAt(23) !== 0x5a) return undefined;
+  const a = value.charCodeAt(20) - 0x30;
+  const b = value.charCodeAt(21) - 0x30;
+  const c = value.charCodeAt(22) - 0x30;
+  return isDigit(a) && isDigit(b) && isDigit(c) ? a * 100 + b * 10 + c : undefined;
+}
+
+function isDigit(value: number): boolean {
+  return value >= 0 && value <= 9;
+}
+
+let readSecond = Number.NaN;
+let readSecondText = "no second was read yet";
+
+/** Milliseconds since the epoch; digits below the millisecond are cut off. */
+export function readTimestamp(value: unknown, path: string): number {
+  // The form that we write ourselves, in the second that was read last: parsing a date costs a microsecond.
+  if (typeof value === "string" && value.length === 24 && value.startsWith(readSecondText)) {
+    const milli = milliBehind(value);
+    if (milli !== undefined) return readSecond + milli;
+  }
+  const match = typeof value === "string" ? TIMESTAMP.exec(value) : null;
+  if (match !== null) {
+    const [, day = "", time = "", fraction = "", zone = ""] = match;
+    const ms = Date.parse(`${day}T${time}.${fraction.padEnd(3, "0").slice(0, 3)}${zone.toUpperCase()}`);
+    if (!Number.isNaN(ms)) {
+      if (zone === "Z") {
+        readSecond = Math.floor(ms / 1000) * 1000;
+        readSecondText = `${day}T${time}`;
+      }
+      return ms;
+    }
+  }
+  throw new DecodeProblem(path, "must be a UTC timestamp such as 2025-10-28T10:30:00.000Z");
+}

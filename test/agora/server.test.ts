@@ -1,0 +1,299 @@
+import { describe, expect, it } from "vitest";
+import { agent } from "../../src/agent/index.js";
+import { dataPart } from "../../src/envelope/index.js";
+import { Desk, words } from "./desk.js";
+
+const ECHO = "---\nname: Echo\ndescription: ECHO protocol\nmultiround: false\n---\nECHO the JSON body back.\n";
+const ECHO_HASH = "L9xl1shodRYEKdIIT3ydYkazG8M=";
+const WORDS = "Send any text; it comes back in capitals.";
+/** `printf '%s' "$WORDS" | openssl sha1 -binary | base64` */
+const WORDS_HASH = "DySKuXJDbdzFmhz8ZZjjzhLEfVI=";
+
+const skill = { description: "d", tags: ["t"] };
+const helper = agent({
+  name: "helper",
+  description: "helps",
+  handle: async ({ text }) => `you said: ${text}`,
+  skills: [
+    {
+      ...skill,
+      id: "echo",
+      name: "Echo",
+      inputModes: ["application/json"],
+      document: ECHO,
+      handle: async ({ content }) => [dataPart({ echoed: content[0]?.kind === "data" ? content[0].data : null })],
+    },
+    {
+      ...skill,
+      id: "shout",
+      name: "Shout",
+      inputModes: ["text/plain"],
+      document: WORDS,
+      handle: async ({ text }) => text.toUpperCase(),
+    },
+  ],
+});
+const other = agent({ name: "other", description: "another", handle: async ({ text }) => `other: ${text}` });
+
+describe("natural language", () => {
+  it.each([null, [], undefined])("is answered whatever stands for the sources: %j", async (protocolSources) => {
+    const { status, json } = await new Desk([helper]).post("/", { protocolHash: null, protocolSources, body: "hi" });
+    expect([status, json]).toEqual([200, { status: "success", body: "you said: hi" }]);
+  });
+
+  it("is answered at the seed's endpoint, with the seed's members", async () => {
+    const desk = new Desk([helper]);
+    const flat = { message: "hi", request_id: "r-1", source: "a", target: "b", trace_id: "t", session: "s" };
+    expect((await desk.post("/agora", flat)).json).toEqual({ status: "success", body: "you said: hi" });
+    expect((await desk.post("/agora", { message: { text: "hi" }, metadata: { trace_id: "t" } })).json).toMatchObject({
+      body: "you said: hi",
+    });
+    expect((await desk.post("/agora", { message: "a", parameters: { b: 1 } })).json).toMatchObject({ body: "you said: a" });
+  });
+
+  it("goes to the agent that the path names", async () => {
+    const desk = new Desk([helper, other]);
+    expect((await desk.post("/agora/other", words("hi"))).json).toMatchObject({ body: "other: hi" });
+    expect((await desk.post("/agora/other/", words("hi"))).json).toMatchObject({ body: "other: hi" });
+    expect((await desk.post("/agora/none", words("hi"))).status).toBe(404);
+  });
+
+  it("is refused when the settings say so, and says honestly when there is no model", async () => {
+    const refusing = new Desk([helper], { settings: { naturalLanguage: "refuse" } });
+    expect(await refusing.post("/", words("hi"))).toMatchObject({ status: 422, json: { status: "error" } });
+    const modelless = new Desk([helper], { settings: { naturalLanguage: "model" } });
+    expect((await modelless.post("/", words("hi"))).json).toEqual({
+      status: "error",
+      message: "no language model is configured",
+      body: "no language model is configured",
+    });
+  });
+});
+
+describe("a registered routine", () => {
+  it("is asked for by the hash of its document, without any source", async () => {
+    const desk = new Desk([helper]);
+    const { json } = await desk.post("/", { protocolHash: ECHO_HASH, protocolSources: [], body: '{"a":1}' });
+    expect(json).toEqual({ status: "success", body: '{"echoed":{"a":1}}' });
+    expect((await desk.post("/", { protocolHash: WORDS_HASH, protocolSources: null, body: '{"a":1}' })).json).toMatchObject({
+      body: '{"A":1}',
+    });
+  });
+
+  it("is asked for by the trimmed text too, as whoever agreed on it with the library's negotiator does", async () => {
+    const desk = new Desk([helper]);
+    const trimmed = "r9NgomaQ1vXFY+HXrdstTIhRQQ0="; // what the library's own function gives, see fixtures/documents.json
+    const { json } = await desk.post("/", { protocolHash: trimmed, protocolSources: [], body: "[]" });
+    expect(json).toEqual({ status: "success", body: '{"echoed":[]}' });
+    expect((await desk.get(`/protocols/${encodeURIComponent(trimmed)}`)).text).toBe(ECHO.trim());
+    expect((await desk.get("/.wellknown")).json).not.toHaveProperty([trimmed]);
+  });
+
+  it("gets no body that is not the JSON it takes", async () => {
+    const { status, json } = await new Desk([helper]).post("/", { protocolHash: ECHO_HASH, protocolSources: [], body: "{a" });
+    expect([status, json["status"], json["body"]]).toEqual([
+      400,
+      "error",
+      "body must hold JSON text, as the protocol document wants it",
+    ]);
+  });
+
+  it("gets no JSON that nests deeper than any body may", async () => {
+    const desk = new Desk([helper]);
+    const nested = (levels: number) => ({ protocolHash: ECHO_HASH, body: "[".repeat(levels) + "]".repeat(levels) });
+    expect((await desk.post("/", nested(64))).status).toBe(200);
+    for (const multiround of [false, true]) {
+      const { status, json } = await desk.post("/", { ...nested(65), multiround });
+      expect([status, json["message"]]).toEqual([413, "body nests too deep"]);
+    }
+    expect((await desk.post("/", nested(100_000))).status).toBe(413);
+  });
+
+  it("belongs to its agent: found at the root, and not below another agent", async () => {
+    const desk = new Desk([other, helper]);
+    const request = { protocolHash: WORDS_HASH, protocolSources: [], body: "hi" };
+    expect((await desk.post("/", request)).json).toMatchObject({ body: "HI" });
+    expect((await desk.post("/agora/helper", request)).json).toMatchObject({ body: "HI" });
+    expect((await desk.post("/agora/other", request)).status).toBe(400);
+  });
+});
+
+describe("dialects", () => {
+  const unknown = {
+    protocolHash: "2jmj7l5rSw0yVb/vlWAYkK/YBwk=",
+    protocolSources: ["data:text/plain;charset=utf-8,"],
+    body: "x",
+  };
+
+  it.each(["python", "demo"])("%s: an error is no answer, and readable by everybody", async (dialect) => {
+    const desk = new Desk([helper], { settings: { dialect } });
+    const message = "2jmj7l5rSw0yVb/vlWAYkK/YBwk= is not suitable for execution";
+    expect(await desk.post("/", unknown)).toMatchObject({ status: 422, json: { status: "error", message, body: message } });
+    const elsewhere = new Desk([helper], { settings: { dialect } });
+    expect((await elsewhere.post("/", { ...unknown, protocolSources: [] })).json).toEqual({
+      status: "error",
+      message: "Failed to download protocol",
+      body: "Failed to download protocol",
+    });
+  });
+
+  it("spec: a failure is one by its status too, and what is not supported is exactly rejected", async () => {
+    const desk = new Desk([helper], { settings: { dialect: "spec" } });
+    expect(await desk.post("/", unknown)).toMatchObject({ status: 200, text: '{"status":"rejected"}' });
+    expect(await desk.post("/", words("x", { multiround: 1 }))).toMatchObject({
+      status: 400,
+      text: '{"status":"failure","body":"multiround must be true or false, not a number"}',
+    });
+  });
+
+  it.each(["python", "spec", "demo"])("%s: success is the same in all of them", async (dialect) => {
+    const desk = new Desk([helper], { settings: { dialect } });
+    expect((await desk.post("/", words("hi"))).text).toBe('{"status":"success","body":"you said: hi"}');
+  });
+});
+
+describe("bad input", () => {
+  const wrong: readonly (readonly [what: string, body: unknown, status: number, says: string])[] = [
+    ["no JSON", "{", 400, "the body is not JSON"],
+    ["nothing", "", 400, "the body is empty"],
+    ["a list", [], 400, "must be an object, not an array"],
+    ["null", "null", 400, "must be an object, not null"],
+    ["no body", { protocolHash: null, protocolSources: [] }, 400, "body is missing"],
+    ["a body that is an object", words("x", { body: {} }), 400, "body must be a string, not an object"],
+    ["a hash that is a number", words("x", { protocolHash: 7 }), 400, "protocolHash must be a string or null"],
+    ["a hash that is none", words("x", { protocolHash: "../etc" }), 400, "protocolHash must be null, negotiation"],
+    [
+      "sources that are text",
+      { protocolHash: "2jmj7l5rSw0yVb/vlWAYkK/YBwk=", protocolSources: "x", body: "x" },
+      400,
+      "protocolSources",
+    ],
+    [
+      "a source that is a number",
+      { protocolHash: "2jmj7l5rSw0yVb/vlWAYkK/YBwk=", protocolSources: [7], body: "x" },
+      400,
+      "protocolSources[0]",
+    ],
+    ["metadata that is text", words("x", { metadata: "x" }), 400, "metadata must be an object"],
+    ["a key that is a number", words("x", { metadata: { idempotency_key: 7 } }), 400, "metadata.idempotency_key"],
+    ["an envelope that is none", words("x", { metadata: { envelope: { id: 7 } } }), 400, "metadata.envelope"],
+    ["a receipt without id", words("x", { metadata: { receipt: {} } }), 400, "metadata.receipt.id"],
+    ["a message that is a number", { message: 7 }, 400, "message must be a string"],
+    ["deep nesting", `{"body":${"[".repeat(70)}${"]".repeat(70)}}`, 413, "nests 71 levels deep"],
+  ];
+
+  it.each(wrong)("%s is refused in Agora's own form", async (_what, body, status, says) => {
+    const answered = await new Desk([helper]).post("/agora", body);
+    expect(answered.status).toBe(status);
+    expect(answered.json).toEqual({ status: "error", message: answered.json["body"], body: expect.stringContaining(says) });
+  });
+
+  it("is refused with another content type, and taken without any", async () => {
+    const desk = new Desk([helper]);
+    const text = JSON.stringify(words("hi"));
+    expect((await desk.ask("POST", "/agora", { "content-type": "text/plain" }, text)).status).toBe(415);
+    expect((await desk.ask("POST", "/agora", { "content-type": "application/json; charset=utf-8" }, text)).status).toBe(200);
+    expect((await desk.ask("POST", "/agora", {}, text)).status).toBe(200);
+  });
+
+  it("at a path or with a method that nobody answers is said so", async () => {
+    const desk = new Desk([helper]);
+    expect((await desk.get("/agora/nowhere/else")).json).toMatchObject({ status: "error" });
+    expect((await desk.ask("PUT", "/agora/conversations/x")).status).toBe(404);
+    expect((await desk.ask("PUT", "/agora/helper")).status).toBe(405);
+    expect((await desk.post("/agora/conversations/%E0%A4%A", words("x"))).status).toBe(404);
+  });
+
+  it("of settings is refused at start", () => {
+    for (const settings of [{ dialect: "klingon" }, { conversationMs: 0 }, { followSources: "no" }, { dialct: "python" }])
+      expect(() => new Desk([helper], { settings }), JSON.stringify(settings)).toThrow(/agora\./);
+  });
+});
+
+describe("admission", () => {
+  it("comes before everything, and refuses in Agora's form", async () => {
+    const desk = new Desk([helper]);
+    const nobody = { "x-caller": "nobody" };
+    for (const answered of [
+      await desk.post("/", words("hi"), nobody),
+      await desk.post("/agora", "{", nobody),
+      await desk.post("/conversations/x", words("hi"), nobody),
+      await desk.delete("/conversations/x", nobody),
+    ]) {
+      expect(answered).toMatchObject({ status: 401, json: { status: "error", message: "who is it?", body: "who is it?" } });
+      expect(answered.headers["www-authenticate"]).toBe("Bearer");
+    }
+    expect((await desk.get("/.well-known/agora", nobody)).status).toBe(200);
+  });
+});
+
+describe("discovery", () => {
+  const source = `http://desk.example/protocols/${encodeURIComponent(ECHO_HASH)}`;
+
+  it("is our own document, with everything a client wants to know", async () => {
+    const { status, json, headers } = await new Desk([helper]).get("/.well-known/agora");
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      koine: 1,
+      name: "helper",
+      description: "helps",
+      url: "http://desk.example/agora",
+      dialect: "python",
+      limits: { documentBytes: 65_536, sources: 8, conversationMs: 300_000, conversations: 100, replyWithinMs: 30_000 },
+      protocols: {
+        [ECHO_HASH]: {
+          sources: [source],
+          name: "Echo",
+          description: "ECHO protocol",
+          multiround: false,
+          skill: "echo",
+          sha256: "xfKRzZ8MFGq0hrhwIZQhu1EFxWDowL7DtJfi9J95F+8=",
+        },
+        [WORDS_HASH]: { name: "Unnamed protocol", skill: "shout" },
+      },
+    });
+    expect(headers["etag"]).toMatch(/"/);
+  });
+
+  it("is the specification's and the demonstration's too", async () => {
+    const desk = new Desk([helper]);
+    expect((await desk.get("/.wellknown")).json).toMatchObject({ [ECHO_HASH]: [source] });
+    expect((await desk.get("/wellknown")).json).toMatchObject({ status: "success", protocols: { [ECHO_HASH]: [source] } });
+    expect((await desk.ask("HEAD", "/.wellknown")).text).toBe("");
+  });
+
+  it("tells of one agent below its own address", async () => {
+    const desk = new Desk([helper, other]);
+    expect((await desk.get("/agora/other/.well-known/agora")).json).toMatchObject({
+      name: "other",
+      url: "http://desk.example/agora/other",
+      protocols: {},
+    });
+  });
+
+  it("leads to the exact text of each document", async () => {
+    const desk = new Desk([helper]);
+    const answered = await desk.get(`/protocols/${encodeURIComponent(ECHO_HASH)}`);
+    expect(answered).toMatchObject({ status: 200, text: ECHO, headers: { "content-type": "text/plain; charset=utf-8" } });
+    expect((await desk.get(`/protocols/${WORDS_HASH}`)).text).toBe(WORDS);
+    const again = await desk.get(`/protocols/${encodeURIComponent(ECHO_HASH)}`, {
+      "if-none-match": answered.headers["etag"] ?? "",
+    });
+    expect(again.status).toBe(304);
+    expect(await desk.get("/protocols/none")).toMatchObject({ status: 404, json: { status: "error" } });
+  });
+});
+
+describe("an agent", () => {
+  it("cannot have a name that is part of the paths, nor a document that is too long", () => {
+    const named = agent({ name: "conversations", description: "d", handle: async () => "x" });
+    expect(() => new Desk([named])).toThrow(/cannot be called "conversations"/);
+    const long = agent({
+      name: "long",
+      description: "d",
+      handle: async () => "x",
+      skills: [{ ...skill, id: "s", name: "S", document: "x".repeat(70_000) }],
+    });
+    expect(() => new Desk([long])).toThrow(/at most 65536/);
+  });
+});

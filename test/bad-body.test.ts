@@ -1,0 +1,144 @@
+import { connect as openSocket } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Server } from "../src/index.js";
+import { startKoine } from "./peers/koine.js";
+import { ACP_PLAIN, ACP_REST } from "./wires/acp.js";
+import { AGORA, agoraBody, agoraWire, postAgora } from "./wires/agora.js";
+import { ask, at, JSON_RPC_0_3, JSON_RPC_1_0, PLAIN, REST_0_3, REST_1_0, type Sent, type Wire } from "./wires/wire.js";
+
+/** Bodies that nobody can read, over every wire: each refuses them in its own form, and goes on serving. */
+
+/** Opened before anything is sent there. */
+let conversation = "";
+const AGORA_CONVERSATION = agoraWire("Agora conversation", () => `/conversations/${conversation}`);
+
+/** How a wire says it. */
+interface Codes {
+  readonly unreadable: unknown;
+  readonly tooMuch: unknown;
+  readonly otherType: unknown;
+}
+
+// JSON-RPC 2.0 §5.1 and A2A 1.0 §5.4; the faces are the seed's; BeeAI ACP's and Agora's stand in their tables of errors.
+const RPC: Codes = { unreadable: -32700, tooMuch: -32600, otherType: -32005 };
+const AGORA_CODES: Codes = { unreadable: 400, tooMuch: 413, otherType: 415 };
+const WIRES: readonly { readonly wire: Wire; readonly name: string; readonly codes: Codes }[] = [
+  { wire: JSON_RPC_1_0, codes: RPC },
+  { wire: REST_1_0, codes: { unreadable: 400, tooMuch: 413, otherType: 400 } },
+  { wire: JSON_RPC_0_3, codes: RPC },
+  { wire: REST_0_3, codes: { unreadable: 400, tooMuch: 413, otherType: 415 } },
+  { wire: PLAIN, codes: { unreadable: "E_DECODE", tooMuch: "E_PROTOCOL", otherType: "E_UNSUPPORTED" } },
+  { wire: ACP_REST, codes: { unreadable: "422 invalid_input", tooMuch: "413 invalid_input", otherType: "422 invalid_input" } },
+  { wire: ACP_PLAIN, codes: { unreadable: "422 E_DECODE", tooMuch: "413 E_PROTOCOL", otherType: "422 E_UNSUPPORTED" } },
+  { wire: AGORA, codes: AGORA_CODES },
+  { wire: AGORA_CONVERSATION, codes: AGORA_CODES },
+].map((each) => ({ ...each, name: each.wire.name }));
+
+const BODY_BYTES = 100_000;
+
+let server: Server;
+beforeAll(async () => {
+  server = await startKoine({ limits: { bodyBytes: BODY_BYTES, requestMs: 500, headersMs: 500, keepAliveMs: 50 } });
+  const opened = await ask(server.url, postAgora("/", agoraBody("hello", { multiround: true })));
+  conversation = String(at(opened.body, "conversationId"));
+});
+afterAll(() => server?.close());
+
+async function refusal(wire: Wire, sent: Sent, headers: Sent["headers"] = {}) {
+  const { status, body } = await ask(server.url, sent, headers);
+  return wire.refused(status, body);
+}
+
+async function expectStillServing(wire: Wire): Promise<void> {
+  const { status, body } = await ask(server.url, wire.send(wire.params("hello")));
+  expect([status, wire.text(body)]).toEqual([200, "you said: hello"]);
+}
+
+const good = (wire: Wire): string => String(wire.send(wire.params("hello")).body);
+/** Good JSON with something deep where any JSON may stand. */
+const deep = (wire: Wire): string => good(wire).replace(/\}$/, `,"more":${"[".repeat(80)}${"]".repeat(80)}}`);
+const badUtf8 = (wire: Wire): Uint8Array => {
+  const bytes = Buffer.from(good(wire));
+  bytes[bytes.indexOf("hello") + 1] = 0xff;
+  return bytes;
+};
+
+interface BodyCase {
+  readonly what: string;
+  body(wire: Wire): string | Uint8Array;
+  readonly code: keyof Codes;
+  readonly says: RegExp;
+}
+
+const BODIES: readonly BodyCase[] = [
+  { what: "malformed JSON", body: (wire) => good(wire).slice(0, -1), code: "unreadable", says: /JSON/ },
+  { what: "an empty body", body: () => "", code: "unreadable", says: /JSON|empty/ },
+  { what: "text that is not JSON", body: () => "hello", code: "unreadable", says: /JSON/ },
+  { what: "invalid UTF-8", body: badUtf8, code: "unreadable", says: /UTF-8/ },
+  { what: "JSON that is too deep", body: deep, code: "tooMuch", says: /deep|64/ },
+];
+
+describe.each(WIRES)("$name: a body that cannot be read", ({ wire, codes }) => {
+  test.each(BODIES)("$what", async ({ body, code, says }) => {
+    const refused = await refusal(wire, { ...wire.send({}), body: body(wire) });
+    expect([refused.code, says.test(refused.message)], refused.message).toEqual([codes[code], true]);
+    await expectStillServing(wire);
+  });
+
+  test("a content type that is not JSON", async () => {
+    const refused = await refusal(wire, wire.send(wire.params("hello")), { "content-type": "text/xml" });
+    expect(refused.code).toBe(codes.otherType);
+    expect(refused.message).toContain("application/json");
+    await expectStillServing(wire);
+  });
+
+  test("a body that is too large", async () => {
+    const { status, body } = await ask(server.url, wire.send(wire.params("x".repeat(BODY_BYTES))));
+    expect(status).toBe(413);
+    expect(wire.refused(status, body)).toEqual({
+      code: codes.tooMuch,
+      message: `the request body is longer than ${BODY_BYTES} bytes`,
+    });
+    await expectStillServing(wire);
+  });
+
+  test("a body that arrives too slowly", async () => {
+    const { method, path, headers, body } = wire.send(wire.params("hello"));
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const length = Buffer.byteLength(String(body));
+    const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\ncontent-length: ${length}\r\n${lines.join("")}\r\n`;
+    const answer = await rawExchange(head + String(body).slice(0, 10));
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain("the request did not arrive in time");
+    await expectStillServing(wire);
+  });
+
+  test("the same message twice at once: each gets its own answer", async () => {
+    const both = ["one", "two"].map((said) => ask(server.url, wire.send(wire.params(said))));
+    expect((await Promise.all(both)).map(({ body }) => wire.text(body))).toEqual(["you said: one", "you said: two"]);
+  });
+});
+
+describe.each(WIRES.filter(({ wire }) => wire.stream !== undefined))("$name: a stream", ({ wire }) => {
+  test("whose reader goes away", async () => {
+    const { method, path, headers, body } = wire.stream?.(wire.params("conform: wait")) ?? wire.send({});
+    const leaving = new AbortController();
+    const response = await fetch(server.url + path, { method, headers, body: String(body), signal: leaving.signal });
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    await response.body?.getReader().read();
+    leaving.abort();
+    await expectStillServing(wire);
+  });
+});
+
+/** Sends these bytes and waits for the other side to close. */
+function rawExchange(bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = openSocket(server.port, "127.0.0.1", () => socket.write(bytes));
+    let answer = "";
+    socket.setEncoding("utf8").on("data", (text) => {
+      answer += text;
+    });
+    socket.on("close", () => resolve(answer)).on("error", reject);
+  });
+}

@@ -1,0 +1,135 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  answerOf,
+  type Envelope,
+  type Event,
+  type Handler,
+  type Operation,
+  type Protocol,
+  protocols,
+  type Task,
+} from "../../src/index.js";
+import { type Bridge, bridge, type Crossing } from "./chain.js";
+import { differences, unreported } from "./differences.js";
+import { ended, message, said, uuid } from "./samples.js";
+
+/** Every protocol in front of every protocol, itself included: what goes in comes out, or somebody said that it does not. */
+
+const RUNS = 60;
+const PAIRS: readonly (readonly [Protocol, Protocol])[] = protocols.flatMap((front) =>
+  protocols.map((behind) => [front, behind] as const),
+);
+
+/** Who speaks to whom, and when, is decided by each hop where nobody says it; the answer's parent is what it answers. */
+const OF_EACH_HOP = new Set(["message.ts", "message.src", "message.dst", "message.role"]);
+
+function sendOf(envelope: Envelope, task: "auto" | "always" = "auto"): Operation {
+  return { kind: "send", envelope, delivery: "answer", task };
+}
+
+function agentSays(heard: Operation, content: Pick<Envelope, "content" | "metadata">): Event {
+  if (heard.kind !== "send") throw new Error(`asked for ${heard.kind}`);
+  const { envelope } = heard;
+  const context = { sessionId: envelope.context.sessionId ?? "7a3c0b52-5d61-4f0e-9b7a-0d6f2c1e8a02", parentId: envelope.id };
+  return {
+    kind: "message",
+    message: {
+      ...envelope,
+      ...content,
+      id: "7a3c0b52-5d61-4f0e-9b7a-0d6f2c1e8a03",
+      role: "agent",
+      intent: "",
+      context,
+      meta: {},
+      references: undefined,
+      extensions: undefined,
+    },
+  };
+}
+
+const pong: Handler = async (operation) =>
+  agentSays(operation, { content: [{ kind: "text", text: "pong" }], metadata: undefined });
+
+function envelopeHeard({ heard, error }: Crossing): Envelope {
+  const [first] = heard;
+  if (first?.kind !== "send") throw new Error(`the agent was not asked: ${error}`);
+  return first.envelope;
+}
+
+/** The plain text of an answer, whether it is one message or a task. */
+function answered({ events, error }: Crossing): Envelope["content"] {
+  const [event] = events;
+  if (event?.kind === "message") return event.message.content;
+  if (event?.kind === "task") return answerOf(event.task);
+  throw new Error(`no answer: ${error ?? event?.kind}`);
+}
+
+describe.each(PAIRS.map(([front, behind]) => ({ name: `${front.id} in front of ${behind.id}`, front, behind })))(
+  "$name",
+  ({ front, behind }) => {
+    const ready: Promise<Bridge> = bridge(front, behind);
+
+    test("a message arrives whole, or its losses are told", async () => {
+      const { cross } = await ready;
+      await fc.assert(
+        fc.asyncProperty(message, async (envelope) => {
+          const crossing = await cross(sendOf(envelope), pong);
+          const places = differences(envelope, envelopeHeard(crossing), "message").filter((place) => !OF_EACH_HOP.has(place));
+          expect(unreported(places, crossing.losses), shown(crossing)).toEqual([]);
+        }),
+        { numRuns: RUNS },
+      );
+    });
+
+    test("an answer comes back whole, or its losses are told", async () => {
+      const { cross } = await ready;
+      await fc.assert(
+        fc.asyncProperty(said, async (words) => {
+          const crossing = await cross(sendOf(HELLO), async (operation) => agentSays(operation, words));
+          const places = differences(words.content, answered(crossing), "message.content");
+          expect(unreported(places, crossing.losses), shown(crossing)).toEqual([]);
+        }),
+        { numRuns: RUNS },
+      );
+    });
+
+    test("a task that has ended comes back with its state and artifacts, or its losses are told", async () => {
+      const { cross } = await ready;
+      await fc.assert(
+        fc.asyncProperty(ended, uuid, async ({ state, ...rest }, id) => {
+          const task: Task = { ...rest, id, contextId: SESSION, status: { state, at: 1_767_323_045_678 }, history: [] };
+          const crossing = await cross(sendOf(HELLO, "always"), async () => ({ kind: "task", task }));
+          const got = crossing.events[0]?.kind === "task" ? crossing.events[0].task : undefined;
+          const places =
+            got === undefined
+              ? ["task"]
+              : differences(
+                  { id, status: { state }, artifacts: task.artifacts, metadata: task.metadata },
+                  { id: got.id, status: { state: got.status.state }, artifacts: got.artifacts, metadata: got.metadata },
+                  "task",
+                );
+          expect(unreported(places, crossing.losses), shown(crossing)).toEqual([]);
+        }),
+        { numRuns: RUNS },
+      );
+    });
+  },
+);
+
+const SESSION = "7a3c0b52-5d61-4f0e-9b7a-0d6f2c1e8a02";
+const HELLO: Envelope = {
+  id: "7a3c0b52-5d61-4f0e-9b7a-0d6f2c1e8a04",
+  ts: 1_767_323_045,
+  src: "caller",
+  dst: "contract",
+  intent: "",
+  role: "user",
+  content: [{ kind: "text", text: "ping" }],
+  context: { sessionId: SESSION },
+  meta: {},
+};
+
+function shown({ heard, events, losses, error }: Crossing): string {
+  return JSON.stringify({ heard, events, losses, error }, undefined, 1).slice(0, 6_000);
+}

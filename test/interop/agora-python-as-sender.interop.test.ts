@@ -1,0 +1,136 @@
+import { describe, expect, test } from "vitest";
+import type { ServeOptions } from "../../src/index.js";
+import { a2a } from "../../src/protocols/a2a/index.js";
+import { agora } from "../../src/protocols/agora/index.js";
+import { LIST, NOBODY, startAgora, TEMPERATURE } from "../peers/agora.js";
+import { pythonFor, talk } from "./python.js";
+
+const URI = '["data:text/plain;charset=utf-8"]';
+/** The hash that the library's own function gives the document nobody serves. */
+const NOT_SUITABLE = "hyKn4D45kTdjlG26vjlrSzzaYVM= is not suitable for execution";
+const NO_JSON = "body must hold JSON text, as the protocol document wants it";
+
+interface Way {
+  readonly what: string;
+  readonly path: "" | "/agora";
+  readonly options: ServeOptions;
+  readonly document?: string;
+}
+
+const WAYS: readonly Way[] = [
+  { what: "at the root", path: "", options: {} },
+  { what: "at /agora", path: "/agora", options: {} },
+  { what: "at a root that A2A shares", path: "", options: { protocols: [a2a, agora] } },
+  // The library's negotiator trims what it keeps, so its sender asks under the hash of the text without the newline.
+  { what: "with a document that ends with a newline", path: "", options: {}, document: `${TEMPERATURE}\n` },
+  { what: "in the demo's dialect", path: "", options: { settings: { agora: { dialect: "demo" } } } },
+];
+
+/** Everything the sender saw, from one run of its script. */
+async function seenBySender(way: Omit<Way, "what">): Promise<{ readonly [check: string]: unknown }> {
+  const { document = TEMPERATURE } = way;
+  const server = await startAgora(way.options, document);
+  try {
+    const gone = `${server.url}/protocols/gone`;
+    const documents = JSON.stringify({ served: document, "many rounds": LIST, nobody: NOBODY, gone });
+    return await talk({ environment: "agora-0.2.0", file: "agora_sender" }, server.url + way.path, documents);
+  } finally {
+    await server.close();
+  }
+}
+
+/** What it says about each kind of task, with the requests behind it. */
+function tasks(path: Way["path"]): { readonly [check: string]: unknown } {
+  const first = `POST ${path || "/"}`;
+  const next = `POST ${path}/conversations/ID`;
+  const end = `DELETE ${path}/conversations/ID 200`;
+  const said = (body: string): unknown => ({ status: "success", body });
+  return {
+    "natural language": { answer: 21, wire: [`${first} None [] multiround 200`, end] },
+    document: { answer: 21, wire: [`${first} document ${URI} single 200`] },
+    routine: { answer: 21, wire: [`${first} document ${URI} single 200`] },
+    conversation: {
+      answer: [said("you said: one"), said("you said: two"), said("you said: three")],
+      wire: [`${first} None [] multiround 200`, ...Array<string>(2).fill(`${next} None [] multiround 200`), end],
+    },
+    "many rounds": {
+      answer: [said("3"), said("3")],
+      wire: [`${first} document ${URI} multiround 200`, `${next} document ${URI} multiround 200`, end],
+    },
+  };
+}
+
+/** 18 equal tasks by the library's own thresholds. The receiver has its routine registered and needs no model at all. */
+function trace(path: Way["path"]): readonly unknown[] {
+  const first = `POST ${path || "/"}`;
+  const end = `DELETE ${path}/conversations/ID 200`;
+  const byDocument = `${first} document ${URI} single 200`;
+  const natural = { answer: 21, wire: [`${first} None [] multiround 200`, end], models: ["conversation"] };
+  const negotiated = [`${first} negotiation null multiround 200`, end, byDocument];
+  const followed = { answer: 21, wire: [byDocument], models: ["conversation"] };
+  return [
+    ...Array<unknown>(10).fill(natural),
+    { answer: 21, wire: negotiated, models: ["conversation", "negotiation"] },
+    ...Array<unknown>(4).fill(followed),
+    { answer: 21, wire: [byDocument], models: ["programming"] },
+    ...Array<unknown>(2).fill({ answer: 21, wire: [byDocument], models: [] }),
+  ];
+}
+
+/** The library raises for all of them: none is taken for an answer. */
+function refusals(written: (words: string) => string): { readonly [check: string]: unknown } {
+  const raised = (words: string): unknown => ({
+    raised: "ProtocolTransportError",
+    text: `Error in external conversation: ${written(words)}`,
+  });
+  return {
+    "a document nobody serves": raised(NOT_SUITABLE),
+    "a document nobody serves, in a conversation": raised(NOT_SUITABLE),
+    // Its model is told so in the tool's answer, and calls the error tool.
+    "a document nobody serves, by the model": {
+      raised: "ExecutionError",
+      text: `Error calling the tool: Error in external conversation: ${written(NOT_SUITABLE)}`,
+    },
+    "a document nobody serves, by a routine": raised(NOT_SUITABLE),
+    "no source": raised("Failed to download protocol"),
+    "a source with another text": raised("Failed to download protocol"),
+    "a source that is gone": raised("Failed to download protocol"),
+    "a body the document does not allow": raised(NO_JSON),
+    "an agent that fails": raised("as commanded"),
+    "an agent that throws": raised("the agent failed unexpectedly"),
+    "an agent that throws, in a conversation": raised("the agent failed unexpectedly"),
+    "a conversation that is over": raised("Conversation not found."),
+  };
+}
+
+const asError = (words: string): string => `{"status":"error","message":"${words}","body":"${words}"}`;
+const asFailure = (words: string): string => `{"status":"failure","body":"${words}"}`;
+const afterwards = { answer: [{ status: "success", body: "you said: hello" }] };
+
+describe.skipIf(pythonFor("agora-0.2.0") === undefined)("the sender of agora-protocol 0.2.0 against our server", () => {
+  test.each(WAYS)("$what: every task is done, every refusal is raised", async (way) => {
+    expect(await seenBySender(way)).toEqual({
+      ...tasks(way.path),
+      trace: trace(way.path),
+      ...refusals(asError),
+      afterwards,
+    });
+  });
+
+  test("in the specification's dialect: a rejected document cannot be read by it, but is still no answer", async () => {
+    expect(await seenBySender({ path: "", options: { settings: { agora: { dialect: "spec" } } } })).toEqual({
+      ...tasks(""),
+      trace: trace(""),
+      ...refusals(asFailure),
+      // The specification wants 200 and exactly {"status":"rejected"}, where this sender looks for a body.
+      "a document nobody serves": { raised: "KeyError", text: "'body'" },
+      "a document nobody serves, in a conversation": {
+        raised: "Exception",
+        text: "('Multiround conversation did not return conversationId:', {'status': 'rejected'})",
+      },
+      "a document nobody serves, by the model": { raised: "ExecutionError", text: "Error calling the tool: 'body'" },
+      "a document nobody serves, by a routine": { raised: "KeyError", text: "'body'" },
+      afterwards,
+    });
+  });
+});

@@ -1,0 +1,1 @@
+"""Stands in for LangChain; see the README of this folder's parent."""

@@ -1,0 +1,40 @@
+import { at, notAnError, type Sent, type Tree, type Wire } from "./wire.js";
+
+/** Agora as the Python library's sender writes it. */
+
+/** A request in natural language; a document's hash and all else in `more`. */
+export const agoraBody = (said: string, more: Tree = {}): Tree => ({
+  protocolHash: null,
+  protocolSources: [],
+  body: said,
+  ...more,
+});
+
+export function postAgora(path: string, body: unknown): Sent {
+  return { method: "POST", path, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+}
+
+/** Our own extension: asks after a piece of work, or stops it. */
+const errand = (metadata: Tree): Sent => postAgora("/agora", { protocolHash: null, metadata: { koine: 1, ...metadata } });
+
+/** One address that takes messages; where it is may be known only when something is sent. */
+export function agoraWire(name: string, path: () => string): Wire {
+  return {
+    name,
+    parts: "parts",
+    params: (said) => agoraBody(said),
+    send: (params) => postAgora(path(), params),
+    getTask: (id) => errand({ receipt: { id } }),
+    cancelTask: (id) => errand({ cancel: id }),
+    text: (answer) => at(answer, "body"),
+    taskId: (answer) => String(at(answer, "metadata", "receipt", "id")),
+    refused(status, body) {
+      const [word, message, same] = [at(body, "status"), at(body, "message"), at(body, "body")];
+      // The library's sender takes whatever is said with 200 for the answer.
+      if (word !== "error" || typeof message !== "string" || message !== same || status < 400) throw notAnError(status, body);
+      return { code: status, message };
+    },
+  };
+}
+
+export const AGORA = agoraWire("Agora", () => "/agora");
