@@ -73,6 +73,25 @@ describe("a document nobody has a routine for", () => {
     expect(followed).toHaveLength(2);
   });
 
+  it("is looked for by so many at once, and others are told to come again", async () => {
+    let answer: (() => void) | undefined;
+    const hanging = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const follow: Host["follow"] = async () => {
+      await hanging;
+      return new TextEncoder().encode(ECHO);
+    };
+    const desk = new Desk([helper], { follow });
+    const ask = () => desk.post("/", byHash(["https://slow.example/echo"]));
+    const first = Array.from({ length: 16 }, ask);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await ask()).toMatchObject({ status: 429, json: { status: "error" } });
+    answer?.();
+    expect((await Promise.all(first)).map(({ status }) => status)).toEqual(Array.from({ length: 16 }, () => 422));
+    expect((await ask()).status).toBe(422);
+  });
+
   it("may have so many sources and no more", async () => {
     const { status, json } = await new Desk([helper]).post("/", byHash(Array.from({ length: 9 }, () => DATA_URI)));
     expect([status, json["message"]]).toEqual([400, "protocolSources has 9 entries; at most 8 are read"]);

@@ -38,9 +38,14 @@ const WRITTEN_ROUTINES = 100;
 /** The longest address of a document that is kept, and told to others. */
 const SOURCE_CHARACTERS = 2_048;
 
+/** How many documents are looked for at once, for all callers together. */
+const SEARCHES_AT_ONCE = 16;
+const SEARCH_AGAIN_MS = 5_000;
+
 /** Finds who answers a message. */
 export class Answerers {
   readonly #tools: AnswererTools;
+  #searches = 0;
   readonly #written = new RecentMap<Promise<Maybe<Routine>>>(WRITTEN_ROUTINES);
 
   constructor(tools: AnswererTools) {
@@ -93,11 +98,23 @@ export class Answerers {
     const known = await library?.get(hash);
     if (known !== undefined) return known;
     const follow: Maybe<Host["follow"]> = settings.followSources ? (url, limits) => host.follow(url, limits) : undefined;
-    const text = await findDocument(hash, wire.sources, follow);
+    const text = await this.#searching(() => findDocument(hash, wire.sources, follow));
     if (text === undefined) throw new AgentError("invalid_message", DOWNLOAD_FAILED, { field: "protocolSources" });
     if (library === undefined) throw notSuitable(hash);
     const sources = wire.sources.filter((source) => /^https?:/i.test(source) && source.length <= SOURCE_CHARACTERS);
     return library.add(text, { sources, learned: true, from: caller.owner });
+  }
+
+  /** A stranger names the addresses, and each may take its time: so only so many callers are waited for at once. */
+  async #searching<T>(search: () => Promise<T>): Promise<T> {
+    if (this.#searches >= SEARCHES_AT_ONCE)
+      throw new AgentError("overloaded", "too many protocol documents are being fetched", { retryAfterMs: SEARCH_AGAIN_MS });
+    this.#searches += 1;
+    try {
+      return await search();
+    } finally {
+      this.#searches -= 1;
+    }
   }
 
   /** Nobody registered a routine for it: a model may follow it, if there is one and it was asked whether it can. */
