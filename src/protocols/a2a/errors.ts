@@ -9,6 +9,7 @@ import {
 } from "../../envelope/index.js";
 import type { Headers } from "../../transport/exchange.js";
 import { readRetryAfter } from "../../transport/retry-after.js";
+import { CODE_OF_STATUS } from "../../transport/status-codes.js";
 import { A2A_DOMAIN, type ErrorRow, errorRow, errorRows, type GrpcStatus, OWN_DOMAIN, TYPE_URI } from "./error-tables.js";
 import type { OperationName } from "./operations.js";
 import type { ErrorProfile } from "./settings.js";
@@ -140,26 +141,6 @@ const BY_GRPC: ReadonlyMap<unknown, ErrorCode> = new Map<unknown, ErrorCode>([
   ["CANCELLED", "cancelled"],
 ]);
 
-const BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>([
-  [401, "unauthenticated"],
-  [403, "forbidden"],
-  [404, "not_found"],
-  [405, "unsupported_method"],
-  [406, "unsupported_content"],
-  [408, "deadline"],
-  [409, "conflict"],
-  [410, "expired"],
-  [413, "too_large"],
-  [415, "unsupported_content"],
-  [429, "overloaded"],
-  [499, "cancelled"],
-  [501, "unsupported"],
-  [502, "unavailable"],
-  [503, "unavailable"],
-  [504, "deadline"],
-  [508, "loop"],
-]);
-
 /** A JSON-RPC error object as one of ours. Total: what it does not know becomes `internal` with the peer's words. */
 export function errorFromRpc(error: unknown, status?: number, headers: Headers = {}): AgentError {
   const object = isObject(error) ? error : {};
@@ -238,12 +219,12 @@ function codeOfType(type: unknown): Maybe<ErrorCode> {
 
 /** A gRPC status name is finer than a bare 400 or 500; any other HTTP status speaks for itself. */
 function codeOfTransport(status: number, grpc: unknown): Maybe<ErrorCode> {
-  return BY_STATUS.get(status) ?? BY_GRPC.get(grpc) ?? codeOfStatus(status);
+  return CODE_OF_STATUS.get(status) ?? BY_GRPC.get(grpc) ?? codeOfStatus(status);
 }
 
 function codeOfStatus(status: Maybe<number>): Maybe<ErrorCode> {
   if (status === undefined) return undefined;
-  const code = BY_STATUS.get(status);
+  const code = CODE_OF_STATUS.get(status);
   if (code !== undefined) return code;
   return status >= 400 && status < 500 ? "invalid_message" : undefined;
 }

@@ -11,6 +11,7 @@ import {
 } from "../../envelope/index.js";
 import type { Headers } from "../../transport/exchange.js";
 import { readRetryAfter } from "../../transport/retry-after.js";
+import { CODE_OF_STATUS } from "../../transport/status-codes.js";
 import type { WireError, WireErrorCode } from "./wire.js";
 
 /** How one of our codes is said: the TypeScript client knows three codes and refuses any other, so the exact one is in `data`. */
@@ -89,25 +90,6 @@ const BY_WIRE_CODE: ReadonlyMap<unknown, ErrorCode> = new Map<unknown, ErrorCode
   ["not_found", "not_found"],
 ]);
 
-const BY_STATUS: ReadonlyMap<Maybe<number>, ErrorCode> = new Map<Maybe<number>, ErrorCode>([
-  [401, "unauthenticated"],
-  [403, "forbidden"],
-  [404, "not_found"],
-  [405, "unsupported_method"],
-  [408, "deadline"],
-  [409, "conflict"],
-  [410, "expired"],
-  [413, "too_large"],
-  [415, "unsupported_content"],
-  [429, "overloaded"],
-  [499, "cancelled"],
-  [501, "unsupported"],
-  [502, "unavailable"],
-  [503, "unavailable"],
-  [504, "deadline"],
-  [508, "loop"],
-]);
-
 /** Why a run failed. Total: a code that is not ours becomes the nearest, with the peer's words. */
 export function failureFrom(error: JsonObject, lose: LossSink): Failure {
   const code = ownCode(error) ?? BY_WIRE_CODE.get(error.code) ?? "internal";
@@ -132,7 +114,7 @@ export function errorFromWire(
   const code =
     ownCode(error) ??
     (isOwnForm && status !== undefined ? meant?.get(status) : undefined) ??
-    BY_STATUS.get(status) ??
+    CODE_OF_STATUS.get(status) ??
     BY_WIRE_CODE.get(error.code) ??
     (status !== undefined && status >= 400 && status < 500 ? "invalid_message" : "internal");
   const otherwise = status === undefined ? "the run's stream broke" : `the peer answered with HTTP status ${status}`;

@@ -1,6 +1,7 @@
 import { AgentError, type ErrorCode, type ErrorFacts, isErrorCode, type Maybe, type Task } from "../../envelope/index.js";
 import type { Response } from "../../transport/exchange.js";
 import { errorHeaders, jsonResponse } from "../../transport/response.js";
+import { CODE_OF_STATUS } from "../../transport/status-codes.js";
 import { aboutTask, type ReadReply } from "./codec.js";
 import type { Dialect, WireMetadata, WireReply } from "./wire.js";
 
@@ -95,30 +96,5 @@ export function decodeErrorReply(reply: ReadReply, facts: ErrorFacts = {}): Agen
 
 /** By the status alone, for peers that say nothing more exact. */
 export function codeOfStatus(status: Maybe<number>): Maybe<ErrorCode> {
-  switch (status) {
-    case undefined:
-    case 200:
-      return undefined;
-    case 400:
-      return "invalid_message";
-    case 401:
-      return "unauthenticated";
-    case 403:
-      return "forbidden";
-    case 404:
-      return "not_found";
-    case 413:
-      return "too_large";
-    case 415:
-      return "unsupported_content";
-    case 429:
-      return "overloaded";
-    case 502:
-    case 503:
-      return "unavailable";
-    case 504:
-      return "deadline";
-    default:
-      return undefined;
-  }
+  return status === 400 ? "invalid_message" : CODE_OF_STATUS.get(status);
 }
