@@ -134,6 +134,15 @@ describe("what is sent", () => {
     });
   });
 
+  test("a key that the peer may ignore is told as lost", async () => {
+    const { handler } = peer(() => json(run("completed")));
+    const losses: Loss[] = [];
+    const call = startCall({ lose: (loss) => losses.push(loss) });
+    await handler(send("answer", { idempotencyKey: "k-1" }), call);
+    await handler(send("answer", {}), call);
+    expect(losses.map(({ path }) => path)).toEqual(["context.idempotencyKey"]);
+  });
+
   test("a message to a task answers its question", async () => {
     const { handler, asked } = peer(() => json(run("completed")));
     await handler(send("answer", { taskId: RUN }), startCall());

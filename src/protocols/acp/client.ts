@@ -32,7 +32,8 @@ export function connect(link: Link, peer: Peer, ids: Ids): Handler {
   if (peer.binding !== "REST")
     throw new AgentError("unsupported", `the binding ${peer.binding} is not spoken here`, { sent: "no" });
   const { base, agentName = peer.card.name } = agentAddress(peer.url);
-  const wire: Wire = { link, ids, base, agentName, sessions: new SessionNames() };
+  const keepsKeys = peer.card.capabilities.idempotentSend;
+  const wire: Wire = { link, ids, base, agentName, keepsKeys, sessions: new SessionNames() };
   return function callPeer(operation, call): Reply {
     switch (operation.kind) {
       case "send":
@@ -72,6 +73,8 @@ interface Wire {
   readonly ids: Ids;
   readonly base: string;
   readonly agentName: string;
+  /** The peer says that it keeps to idempotency keys. */
+  readonly keepsKeys: boolean;
   readonly sessions: SessionNames;
 }
 
@@ -108,7 +111,14 @@ function send(wire: Wire, operation: Send, call: Call): Reply {
 
 function questionOf(wire: Wire, operation: Send, call: Call): Question {
   const lose = call.lose.bind(call);
-  const { taskId, sessionId } = operation.envelope.context;
+  const { taskId, sessionId, idempotencyKey } = operation.envelope.context;
+  if (idempotencyKey !== undefined && !wire.keepsKeys)
+    lose({
+      protocol: "acp",
+      path: "context.idempotencyKey",
+      valueKind: "string",
+      reason: "this peer does not say that it keeps to keys",
+    });
   if (taskId !== undefined) {
     const { body, headers } = encodeResume(operation, taskId, lose);
     return { method: "POST", url: runUrl(wire, taskId), body, headers, meant: OF_A_RESUME };

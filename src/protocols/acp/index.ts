@@ -37,6 +37,7 @@ export const acp: Protocol = {
   },
   losses: [
     { version: VERSION, path: "context.sessionId", reason: "sessions are UUIDs; any other id is renamed for one connection" },
+    { version: VERSION, path: "context.idempotencyKey", reason: "ACP has none; only peers that say so keep to ours" },
     { version: VERSION, path: "task.contextId", reason: "a session that is no UUID cannot be shown" },
     { version: VERSION, path: "task.history", reason: "a run shows its output only" },
     { version: VERSION, path: "task.artifacts", reason: "an output message with several artifacts becomes several" },

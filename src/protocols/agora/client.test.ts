@@ -61,10 +61,10 @@ function peerWith(script: Script, card: Card = plain, options: ClientOptions = {
 
 function send(
   content: string,
-  more: Partial<OperationOf<"send">> & { readonly session?: string; readonly intent?: string } = {},
+  more: Partial<OperationOf<"send">> & { readonly session?: string; readonly key?: string; readonly intent?: string } = {},
 ): Operation {
-  const { session: sessionId, intent, ...rest } = more;
-  const envelope = newEnvelope({ content, src: "me", dst: "it", context: { sessionId }, intent }, ids);
+  const { session: sessionId, key: idempotencyKey, intent, ...rest } = more;
+  const envelope = newEnvelope({ content, src: "me", dst: "it", context: { sessionId, idempotencyKey }, intent }, ids);
   return { kind: "send", envelope, delivery: "answer", task: "auto", ...rest };
 }
 
@@ -183,6 +183,8 @@ describe("a request", () => {
 
   it("says what this wire does not do", async () => {
     const { run, losses } = peerWith(() => json({ status: "success", body: "" }));
+    await run(send("hello", { key: "k-1" }));
+    expect(losses.splice(0).map(({ path }) => path)).toEqual(["message.context.idempotencyKey"]);
     await run(send("hello", { delivery: "stream" }));
     await run(send("hello", { delivery: "accepted", task: "always" }));
     expect(losses.map(({ path }) => path)).toEqual([

@@ -3,6 +3,7 @@ import {
   type Call,
   type Event,
   type Handler,
+  type Loss,
   type Maybe,
   type Operation,
   type OperationOf,
@@ -139,8 +140,16 @@ function written(
     whole: wire.ours,
     prefer: delivery === "accepted" && wire.ours ? "receipt" : undefined,
   };
+  if (envelope.context.idempotencyKey !== undefined && !wire.ours) call.lose(KEY_LOST);
   return encodeRequest(envelope, form, (loss) => call.lose(loss));
 }
+
+const KEY_LOST: Loss = Object.freeze({
+  protocol: "agora",
+  path: "message.context.idempotencyKey",
+  valueKind: "string",
+  reason: "only our own peers keep to keys",
+});
 
 const NO_SOURCES: readonly string[] = Object.freeze([]);
 

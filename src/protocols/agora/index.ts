@@ -87,6 +87,7 @@ export function createAgora(options: AgoraOptions = {}): Protocol {
 const LOSSES: readonly DeclaredLoss[] = [
   lost("message.parts[]", "Agora has one body, and it is text"),
   lost("message.context.sessionId", "a conversation has a name of its own; only our own peers take the caller's"),
+  lost("message.context.idempotencyKey", "only our own peers keep to keys"),
   ...MEMBER_PATHS.map((path) => lost(path, "Agora has no place for it")),
   lost("operation.delivery=stream", "Agora has no streams: one final event answers"),
   lost("operation.delivery=accepted", "only our own peers give receipts; the answer of others is waited for"),
