@@ -1,8 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { emitBench, isStale } from "../harness/emit.js";
+import { buildIfStale, emitBench } from "../harness/emit.js";
 import { findCores, stopAllWorkers, stopWorkersOnExit } from "../harness/processes.js";
 import { createProgress } from "../harness/progress.js";
 import { renderLastLine, renderReport } from "../harness/report.js";
@@ -17,10 +16,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 async function main(options: Options): Promise<void> {
   const startedAtMs = performance.timeOrigin;
   stopWorkersOnExit();
-  if (options.build && options.arms.has("koine") && isStale(root)) {
-    process.stderr.write("dist/ is missing or older than src/: building\n");
-    execFileSync(process.execPath, [join(root, "tools", "build.mjs")], { cwd: root, stdio: ["ignore", 2, 2] });
-  }
+  if (options.build && options.arms.has("koine")) buildIfStale(root);
   emitBench(root);
   const progress = createProgress(process.stderr);
   try {

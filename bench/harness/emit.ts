@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import ts from "typescript";
@@ -18,8 +19,14 @@ export function emitBench(root: string): void {
   }
 }
 
-/** Whether the built package is missing or older than a source file. */
-export function isStale(root: string): boolean {
+/** Builds the package where it is missing or older than a source file: only what is built is measured. */
+export function buildIfStale(root: string): void {
+  if (!isStale(root)) return;
+  process.stderr.write("dist/ is missing or older than src/: building\n");
+  execFileSync(process.execPath, [join(root, "tools", "build.mjs")], { cwd: root, stdio: ["ignore", 2, 2] });
+}
+
+function isStale(root: string): boolean {
   const built = join(root, "dist", "src", "index.js");
   if (!existsSync(built)) return true;
   const builtAt = statSync(built).mtimeMs;

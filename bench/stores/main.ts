@@ -1,11 +1,10 @@
-import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { redisAvailable, startRedis } from "../../test/redis-server.js";
 import { conclude, tooCloseToCall, verdictOf } from "../harness/conclude.js";
-import { emitBench, isStale } from "../harness/emit.js";
+import { buildIfStale, emitBench } from "../harness/emit.js";
 import { describeMachine } from "../harness/machine.js";
 import { findCores, stopAllWorkers, stopWorkersOnExit } from "../harness/processes.js";
 import { createProgress } from "../harness/progress.js";
@@ -46,10 +45,7 @@ interface Options {
 async function main(options: Options): Promise<void> {
   const startedAtMs = performance.timeOrigin;
   stopWorkersOnExit();
-  if (options.build && isStale(root)) {
-    process.stderr.write("dist/ is missing or older than src/: building\n");
-    execFileSync(process.execPath, [join(root, "tools", "build.mjs")], { cwd: root, stdio: ["ignore", 2, 2] });
-  }
+  if (options.build) buildIfStale(root);
   emitBench(root);
   const cores = findCores();
   const machine = describeMachine(cores);

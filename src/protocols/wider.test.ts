@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { unknownCard } from "./agora/client/discovery-document.js";
+import { unknownCard } from "./unknown-card.js";
 import { isWider } from "./wider.js";
 
 const HOST = "http://peer.example";
-const peersAt = (url: string) => [{ url, card: unknownCard(url), version: "1", binding: "b" }];
+const peersAt = (url: string) => [{ url, card: unknownCard(url, { streaming: false }), version: "1", binding: "b" }];
 
 describe("isWider()", () => {
   it("is said of a document at the root of a host for an address below it", () => {

@@ -1,6 +1,7 @@
 import type { Call, Card, Maybe } from "../../envelope/index.js";
 import type { Link } from "../../transport/exchange.js";
 import type { Finding, Ids, Peer, Search } from "../protocol.js";
+import { unknownCard } from "../unknown-card.js";
 import { isWider } from "../wider.js";
 import { fetchCard } from "./client/fetch-card.js";
 import { probe } from "./client/probe.js";
@@ -25,7 +26,7 @@ export async function discover(link: Link, url: string, call: Call, { known, che
     };
   }
   const ids = probeIds();
-  await check?.(found?.kind === "card" ? found.card : unknownCard(url));
+  await check?.(found?.kind === "card" ? found.card : unknownCard(url, { streaming: true }));
   if (found?.kind === "card") {
     const evidence = [`agent card at ${found.url} (${found.card.name})`];
     const finding = await proveCard(link, found.card, { url, evidence, etag: found.etag, ids, call });
@@ -92,7 +93,7 @@ async function proveBare(
   url: string,
   { evidence, ids, call }: Omit<Prospect, "url" | "etag">,
 ): Promise<Maybe<Finding>> {
-  const card = unknownCard(url);
+  const card = unknownCard(url, { streaming: true });
   for (const version of VERSIONS) {
     for (const binding of BINDINGS) {
       const peer: Peer = { url, card, version, binding, tenant: undefined };
@@ -127,20 +128,6 @@ function spoken(card: Card, base: string): readonly Peer[] {
 
 function label({ version, binding, url }: Peer): string {
   return `${binding} ${version} at ${url}`;
-}
-
-function unknownCard(url: string): Card {
-  return {
-    name: new URL(url).host,
-    description: "",
-    version: "",
-    skills: [],
-    inputModes: [],
-    outputModes: [],
-    capabilities: { streaming: true, push: false, extended: false, idempotentSend: false, resume: false, extensions: [] },
-    security: { schemes: {}, anyOf: [] },
-    interfaces: [],
-  };
 }
 
 /** Probes need ids nobody else uses, and no clock. */

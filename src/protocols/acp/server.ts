@@ -1,4 +1,4 @@
-import type { Interface, JsonObject } from "../../envelope/index.js";
+import type { Interface, JsonObject, Maybe } from "../../envelope/index.js";
 import type { Request, Response } from "../../transport/exchange.js";
 import { jsonResponse } from "../../transport/response.js";
 import { answerable } from "../answerable.js";
@@ -6,7 +6,7 @@ import type { Contribution, Host, Route, Served } from "../protocol.js";
 import { defaultAgent } from "./server/agents.js";
 import { type Asked, admit } from "./server/asked.js";
 import { listAgents, showAgent, showDiscovery } from "./server/manifests.js";
-import { DISCOVERY_PATH, matchPath, type Wanted } from "./server/paths.js";
+import { DISCOVERY_PATH, matchPath, type PathMatch, type Wanted } from "./server/paths.js";
 import { answerMessage } from "./server/plain.js";
 import { plainMethodNotAllowed } from "./server/plain-reply.js";
 import { FEATURES, showCapabilities, showStatus } from "./server/plain-status.js";
@@ -62,11 +62,22 @@ export function serve(host: Host): Served {
 async function answerRest(asked: Asked): Promise<Response> {
   const { request } = asked;
   try {
-    const matched = matchPath(request.method === "HEAD" ? "GET" : request.method, request.path);
+    const matched = await pathOf(asked);
     if (matched === undefined) return nobodyHere(request);
     return "allow" in matched ? methodNotAllowed(request, matched.allow) : await answerWanted(asked, matched);
   } catch (thrown) {
     return refuse(answerable(asked.host, thrown));
+  }
+}
+
+/** Nobody is told what is wrong with an id before it is known who asks. */
+async function pathOf(asked: Asked): Promise<Maybe<PathMatch>> {
+  const { method, path } = asked.request;
+  try {
+    return matchPath(method === "HEAD" ? "GET" : method, path);
+  } catch (thrown) {
+    await admit(asked);
+    throw thrown;
   }
 }
 

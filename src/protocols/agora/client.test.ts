@@ -17,7 +17,7 @@ import {
 } from "../../envelope/index.js";
 import type { Link, Request, Response } from "../../transport/exchange.js";
 import type { Peer } from "../protocol.js";
-import { unknownCard } from "./client/discovery-document.js";
+import { unknownCard } from "../unknown-card.js";
 import { type ClientOptions, connectWith } from "./client.js";
 
 const URL_OF_PEER = "http://peer.example";
@@ -27,7 +27,7 @@ const ECHO_HASH = "L9xl1shodRYEKdIIT3ydYkazG8M=";
 const ECHO_URI =
   "data:text/plain;charset=utf-8,---%0Aname%3A%20Echo%0Adescription%3A%20ECHO%20protocol%0Amultiround%3A%20false%0A---%0AECHO%20the%20JSON%20body%20back.%0A";
 
-const plain: Card = unknownCard(URL_OF_PEER);
+const plain: Card = unknownCard(URL_OF_PEER, { streaming: false });
 const ours: Card = { ...plain, capabilities: { ...plain.capabilities, idempotentSend: true } };
 
 let count = 0;

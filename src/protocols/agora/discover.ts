@@ -1,9 +1,9 @@
 import { AgentError, type Call, type Card, type Maybe } from "../../envelope/index.js";
 import type { Link } from "../../transport/exchange.js";
 import type { Finding, Ids, Peer, Search } from "../protocol.js";
+import { unknownCard } from "../unknown-card.js";
 import { isWider } from "../wider.js";
 import { baseOf } from "./client/addresses.js";
-import { unknownCard } from "./client/discovery-document.js";
 import { fetchCard } from "./client/fetch-card.js";
 import { isOwnPeer } from "./client/own-peer.js";
 import { hangUp } from "./client/post.js";
@@ -39,7 +39,7 @@ export async function discover(link: Link, url: string, call: Call, { known, che
  * nothing and ends nothing: a message is never sent to find out.
  */
 export async function probe(link: Link, url: string, call: Call, { check }: Search = {}): Promise<Maybe<Finding>> {
-  const card = unknownCard(url);
+  const card = unknownCard(url, { streaming: false });
   await check?.(card);
   const peer: Peer = { url: baseOf(url), card, version: VERSION, binding: BINDING, tenant: undefined };
   if ((await problemAt(link, peer, call)) !== undefined) return undefined;

@@ -202,6 +202,10 @@ describe("who may call", () => {
       ["GET", `/runs/${RUN}/events`],
       ["GET", `/sessions/${RUN}`],
       ["GET", `/resources/${RUN}.0`],
+      // What is wrong with an id is for callers, too.
+      ["GET", "/runs/no-id"],
+      ["GET", "/sessions/no-id"],
+      ["GET", "/resources/no-id"],
     ] as const) {
       const response = await on.fetch(path, { method });
       expect([path, response.status, response.headers.get("www-authenticate")]).toEqual([

@@ -1,6 +1,7 @@
 import { type Card, isObject, type JsonObject, type Maybe, type Skill } from "../../../envelope/index.js";
 import { optional, readArray, readBoolean, readInteger, readObject, readString, readStrings } from "../../../transport/fields.js";
 import { OWN_CARD_KEY, readOwnCard } from "../../own-card.js";
+import { unknownCard } from "../../unknown-card.js";
 import { isHash } from "../documents/hash.js";
 import { MOST_SOURCES } from "../documents/sources.js";
 import { ownEntryBelow } from "./addresses.js";
@@ -37,7 +38,7 @@ export function readDiscovery(value: unknown, base: string): Maybe<Discovered> {
   if (listed === undefined) return undefined;
   return own
     ? { card: readOwn(value, base), listed, entry: entryIn(value["url"], base) }
-    : { card: unknownCard(base), listed, entry: base };
+    : { card: unknownCard(base, { streaming: false }), listed, entry: base };
 }
 
 /** Hash to sources, or hash to an object with `sources`; an empty list is one, too. */
@@ -70,7 +71,7 @@ function entryIn(url: unknown, base: string): string {
 }
 
 function readOwn(document: JsonObject, base: string): Card {
-  const unknown = unknownCard(base);
+  const unknown = unknownCard(base, { streaming: false });
   const card: Card = {
     ...unknown,
     name: readString(document["name"], "name"),
@@ -103,19 +104,4 @@ function readSkills(value: unknown, path: string): readonly Skill[] {
     };
   });
   return skills.slice(0, LISTED);
-}
-
-/** The stand-in for a peer that says nothing about itself. */
-export function unknownCard(url: string): Card {
-  return {
-    name: new URL(url).host,
-    description: "",
-    version: "",
-    skills: [],
-    inputModes: [],
-    outputModes: [],
-    capabilities: { streaming: false, push: false, extended: false, idempotentSend: false, resume: false, extensions: [] },
-    security: { schemes: {}, anyOf: [] },
-    interfaces: [],
-  };
 }

@@ -16,7 +16,7 @@ import {
 } from "../../../envelope/index.js";
 import type { LanguageModel } from "../../../models/index.js";
 import type { Link, Response } from "../../../transport/exchange.js";
-import { unknownCard } from "../client/discovery-document.js";
+import { unknownCard } from "../../unknown-card.js";
 import { connectWith } from "../client.js";
 import type { SenderOptions, SenderRoutine } from "./options.js";
 
@@ -32,7 +32,10 @@ interface Peer {
 }
 
 /** A peer that answers as it is told, and one sender that does the same task again and again. */
-function sending(options: Partial<SenderOptions>, { card = unknownCard("http://peer.example"), reply }: Peer = {}) {
+function sending(
+  options: Partial<SenderOptions>,
+  { card = unknownCard("http://peer.example", { streaming: false }), reply }: Peer = {},
+) {
   const heard: JsonObject[] = [];
   const link: Link = {
     async exchange(request) {
@@ -69,7 +72,10 @@ function routine(more: Partial<SenderRoutine> = {}): SenderRoutine {
 }
 
 function listing(document: string, id = "temperature"): Card {
-  return { ...unknownCard("http://peer.example"), skills: [{ id, name: id, description: "", tags: [], document }] };
+  return {
+    ...unknownCard("http://peer.example", { streaming: false }),
+    skills: [{ id, name: id, description: "", tags: [], document }],
+  };
 }
 
 async function times(count: number, task: () => Promise<Json>): Promise<readonly Json[]> {
