@@ -67,10 +67,10 @@ export class RunEventWriter {
       events.push({ type: typeOf(task.status), run: this.#run(task) });
       return;
     }
-    if (isFirst) events.push({ type: "run.created", run: { ...this.#run(EMPTY(task)), output: [] } });
+    if (isFirst) events.push({ type: "run.created", run: { ...this.#run(submitted(task)), output: [] } });
     const { status } = task;
     const goesOn = status.state === "working" || status.state === "unknown";
-    if (goesOn && (!this.#working || status.message !== undefined)) this.#progress(status, undefined, task, events);
+    if (goesOn && (!this.#working || status.message !== undefined)) this.#progress(status, undefined, this.#fold, events);
     for (const artifact of task.artifacts)
       if (!this.#seen.has(artifact.id)) {
         const { id: taskId, contextId } = task;
@@ -83,7 +83,7 @@ export class RunEventWriter {
 
   #status({ status, metadata }: Extract<TaskEvent, { kind: "status" }>, fold: TaskFold, events: WireEvent[]): void {
     if (status.state === "working" || status.state === "unknown" || status.state === "submitted") {
-      this.#progress(status, metadata, fold.snapshot(), events);
+      this.#progress(status, metadata, fold, events);
       return;
     }
     // There is no event for a run that is being cancelled.
@@ -91,13 +91,16 @@ export class RunEventWriter {
     this.#change(status, metadata, fold.snapshot(), events);
   }
 
-  /** What the agent says as it begins has an event of its own; `says` lets our own reader see that the two are one. */
-  #progress(status: Status, metadata: Maybe<JsonObject>, task: Task, events: WireEvent[]): void {
+  /**
+   * What the agent says as it begins has an event of its own; `says` lets our own reader see that the two are one. The task is
+   * copied only for that one event: an agent may tell its progress thousands of times.
+   */
+  #progress(status: Status, metadata: Maybe<JsonObject>, fold: TaskFold, events: WireEvent[]): void {
     const begins = status.state !== "submitted" && !this.#working;
     const says = !begins || status.message !== undefined || metadata !== undefined;
     if (begins) {
       this.#working = true;
-      const run = this.#run({ ...task, status: { state: status.state, at: status.at } });
+      const run = this.#run({ ...fold.snapshot(), status: { state: status.state, at: status.at } });
       events.push({ type: "run.in-progress", run, ...(says ? { [OWN_KEY]: { says } } : undefined) });
     }
     if (says) events.push(genericOf(status, metadata, this.#facts.agentName));
@@ -160,7 +163,9 @@ export class RunEventWriter {
 }
 
 /** The run when nothing had happened to it yet. */
-const EMPTY = (task: Task): Task => ({ ...task, status: { state: "submitted", at: task.status.at }, artifacts: [] });
+function submitted(task: Task): Task {
+  return { ...task, status: { state: "submitted", at: task.status.at }, artifacts: [] };
+}
 
 function typeOf({ state }: Status): Extract<WireEvent, { run: WireRun }>["type"] {
   switch (state) {
