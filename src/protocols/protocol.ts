@@ -20,6 +20,7 @@ import type {
 import type { LanguageModel } from "../models/index.js";
 import type { Exchange, Link, Request, Session } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
+import type { FeatureClaims } from "./features.js";
 import type { Requirement } from "./requirement.js";
 
 /**
@@ -180,6 +181,8 @@ export interface Protocol {
   /** Newest first. Each has its own codec; all are served at once. */
   readonly versions: readonly string[];
   readonly traits: Traits;
+  /** What it is for and what not, for whoever chooses between protocols. Without it only the traits speak. */
+  readonly features?: Maybe<FeatureClaims>;
   readonly losses: readonly DeclaredLoss[];
   readonly routes: readonly Route[];
   serve(host: Host): Served;

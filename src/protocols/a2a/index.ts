@@ -1,6 +1,7 @@
 import type { Protocol } from "../protocol.js";
 import { connect } from "./client.js";
 import { discover } from "./discover.js";
+import { features } from "./features.js";
 import { readNotice } from "./notify.js";
 import { requirements } from "./requirements.js";
 import { samples } from "./samples.js";
@@ -36,6 +37,7 @@ export const a2a: Protocol = {
       "maxVersion",
     ],
   },
+  features,
   losses: [
     { version: "1.0", path: "task.status.state=canceling", reason: "A2A has no such state; it is written as working" },
     { version: "1.0", path: "push.delivery", reason: "the gRPC messages have no place for it; the JSON forms carry it" },

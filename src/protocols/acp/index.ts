@@ -1,6 +1,7 @@
 import type { Protocol } from "../protocol.js";
 import { connect } from "./client.js";
 import { discover } from "./discover.js";
+import { features } from "./features.js";
 import { requirements } from "./requirements.js";
 import { samples } from "./samples.js";
 import { sendCodec } from "./send-codec.js";
@@ -35,6 +36,7 @@ export const acp: Protocol = {
       "maxVersion",
     ],
   },
+  features,
   losses: [
     { version: VERSION, path: "context.sessionId", reason: "sessions are UUIDs; any other id is renamed for one connection" },
     { version: VERSION, path: "context.idempotencyKey", reason: "ACP has none; only peers that say so keep to ours" },

@@ -5,6 +5,7 @@ import { MEMBER_PATHS } from "./codec/whole.js";
 import { discover, probe } from "./discover.js";
 import { commands } from "./documents/commands.js";
 import type { Programmer } from "./documents/programmer.js";
+import { features } from "./features.js";
 import { requirements } from "./requirements.js";
 import { samples } from "./samples.js";
 import { sendCodec } from "./send-codec.js";
@@ -65,6 +66,7 @@ export function createAgora(options: AgoraOptions = {}): Protocol {
         "maxVersion",
       ],
     },
+    features,
     losses: LOSSES,
     routes,
     serve: serveWith({

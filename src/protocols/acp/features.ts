@@ -1,0 +1,39 @@
+import type { FeatureClaims } from "../features.js";
+
+/** What ACP is for, as the router sees it. */
+export const features: FeatureClaims = {
+  name: "ACP",
+  title: "Agent Communication Protocol",
+  orientation: ["resource-operations", "batch-ingestion", "idempotency", "back-pressure", "job-lifecycle", "bulk-transfer"],
+  madeFor: "structured, addressable operations with clear progress, repeatable at scale",
+  lessSuited: ["light-session"],
+  lessSuitedFor: "ultra-light conversational turns that want neither resources nor states",
+  inherent: ["resource-operations"],
+  support: {
+    "turn-taking": "composed",
+    "light-session": "composed",
+    "prompt-exchange": "composed",
+    "fan-out": "composed",
+    "modality-negotiation": "composed",
+    "back-pressure": "native",
+    "job-lifecycle": "native",
+    "bulk-transfer": "native",
+    "enterprise-auth": "native",
+    "scoped-consent": "composed",
+    idempotency: "native",
+    ordering: "composed",
+    "resource-operations": "native",
+    "batch-ingestion": "native",
+    "routine-governance": "composed",
+    "collective-decision": "composed",
+    "protocol-negotiation": "composed",
+    "audit-trail": "composed",
+  },
+  facts: [
+    "ordinary web requests on addressable runs, asynchronous first, with streaming",
+    "messages of any media type",
+    "a manifest says what an agent can do, also without a network",
+    "authentication as on the web; no end-to-end encryption of its own",
+    "needs hardly any library; wraps services that already exist",
+  ],
+};

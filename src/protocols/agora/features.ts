@@ -1,0 +1,38 @@
+import type { FeatureClaims } from "../features.js";
+
+/** What Agora is for, as the router sees it. It has neither identity nor end-to-end encryption of its own. */
+export const features: FeatureClaims = {
+  name: "Agora",
+  title: "Agora meta-protocol",
+  orientation: ["routine-governance", "collective-decision", "protocol-negotiation"],
+  madeFor: "governing explicit procedures: one concrete routine and edition is chosen, followed and shown later",
+  lessSuited: ["prompt-exchange", "bulk-transfer"],
+  lessSuitedFor: "exchanges in which no procedure or edition needs to be fixed",
+  inherent: ["routine-governance"],
+  support: {
+    "turn-taking": "native",
+    "light-session": "composed",
+    "prompt-exchange": "composed",
+    "fan-out": "composed",
+    "modality-negotiation": "composed",
+    "back-pressure": "composed",
+    "job-lifecycle": "composed",
+    "bulk-transfer": "composed",
+    "enterprise-auth": "composed",
+    "scoped-consent": "composed",
+    idempotency: "composed",
+    ordering: "composed",
+    "resource-operations": "composed",
+    "batch-ingestion": "composed",
+    "routine-governance": "native",
+    "collective-decision": "native",
+    "protocol-negotiation": "native",
+    "audit-trail": "composed",
+  },
+  facts: [
+    "a session carries the hash of a plain-text protocol document",
+    "agents name the documents they know, and fall back to natural language",
+    "routines are reused and change often, also among agents that differ",
+    "identity and end-to-end encryption are left to the deployment",
+  ],
+};
