@@ -1,0 +1,66 @@
+// Makes the weights of the router from the sentences in this folder. Run by `npm run train:router`; `--check` says whether
+// what is committed is what these sentences give.
+import { readFileSync, writeFileSync } from "node:fs";
+import type { Learned as Kept } from "../src/router/evidence/learned.js";
+import { manners, subjects } from "../src/router/evidence/marks.js";
+import { READINGS } from "../src/router/evidence/readings.js";
+import { subjectsBy } from "../src/router/evidence/subject.js";
+import { wordsOf } from "../src/router/text/words.js";
+import { type Learned, learn } from "./regression.js";
+import { readSamples, type Sample } from "./samples.js";
+
+const TARGET = new URL("../src/router/evidence/weights.ts", import.meta.url);
+/** Weights are written as one character each, as so many steps above or below the character of zero; none needs an escape. */
+const STEP = 0.15;
+const HIGHEST = 28;
+const ZERO = 63;
+
+/** As it is kept, and as the router will read it. */
+function kept({ marks, weights, biases }: Learned): Kept {
+  const level = (weight: number): number => Math.max(-HIGHEST, Math.min(HIGHEST, Math.round(weight / STEP)));
+  return {
+    marks: marks.join("|"),
+    weights: Array.from(weights, (weight) => String.fromCharCode(ZERO + level(weight))).join(""),
+    zero: ZERO,
+    step: STEP,
+    biases: Array.from(biases, (bias) => Math.round(bias * 100) / 100),
+  };
+}
+
+/** What a sentence is about is learned from needs, and from what has nothing to do with any. */
+function learnSubjects(samples: readonly Sample[]): Kept {
+  const lessons = samples
+    .filter(({ turned }) => !turned)
+    .map(({ text, reading }) => ({ marks: subjects(wordsOf(text)).map(({ mark }) => mark), right: reading }));
+  return kept(learn(lessons, { classes: READINGS.length, sentences: 2 }));
+}
+
+/** How it stands to that, from needs, and from sentences that only speak of one. */
+function learnManners(samples: readonly Sample[], isSubject: ReturnType<typeof subjectsBy>): Kept {
+  const lessons = samples
+    .filter(({ turned, reading }) => turned || READINGS[reading] !== "none")
+    .map(({ text, turned }) => ({ marks: manners(wordsOf(text), isSubject).map(({ mark }) => mark), right: turned ? 1 : 0 }));
+  return kept(learn(lessons, { classes: 2, sentences: 3 }));
+}
+
+function trained(): string {
+  const samples = readSamples();
+  const about = learnSubjects(samples);
+  const standing = learnManners(samples, subjectsBy(about));
+  return `// Generated from the sentences in training/ by "npm run train:router". Do not edit.
+import type { Learned } from "./learned.js";
+
+export const SUBJECTS: Learned = ${JSON.stringify(about)};
+
+export const MANNERS: Learned = ${JSON.stringify(standing)};
+`;
+}
+
+const text = trained();
+if (!process.argv.includes("--check")) {
+  writeFileSync(TARGET, text);
+  console.log(`${text.length} characters written`);
+} else if (readFileSync(TARGET, "utf8") !== text) {
+  console.error("the router's weights are not those of its training sentences: run npm run train:router");
+  process.exitCode = 1;
+} else console.log("the router's weights are those of its training sentences");
