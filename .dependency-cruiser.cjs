@@ -10,6 +10,8 @@ const MAY_IMPORT = {
   "src/tasks": ["src/envelope", "src/policies"],
   "src/models": ["src/envelope", "src/transport"],
   "src/protocols": ["src/envelope", "src/transport", "src/models"],
+  "src/router": ["src/envelope", "src/models", "src/protocols/(protocol|features|candidates)\\.ts"],
+  "src/embeddings": ["src/envelope", "src/router/embedder\\.ts"],
   "src/gateway": ["src/envelope", "src/policies", "src/transport", "src/protocols/(protocol|front|host|index)\\.ts"],
   "src/agent": [
     "src/envelope",
@@ -23,16 +25,32 @@ const MAY_IMPORT = {
     "src/models",
     "src/protocols/(protocol|front|host|all|index)\\.ts",
   ],
-  bench: ["src/index\\.ts", "src/transport/node/index\\.ts", "src/protocols/[^/]+/"],
+  bench: [
+    "src/index\\.ts",
+    "src/router/index\\.ts",
+    "src/embeddings/index\\.ts",
+    "src/transport/node/index\\.ts",
+    "src/protocols/[^/]+/",
+  ],
   conformance: ["src/"],
-  cli: ["src/index\\.ts", "src/transport/node/index\\.ts", "bench/index\\.ts", "conformance/index\\.ts"],
+  routerbench: ["src/index\\.ts", "src/router/index\\.ts", "src/embeddings/index\\.ts"],
+  cli: [
+    "src/index\\.ts",
+    "src/router/index\\.ts",
+    "src/embeddings/index\\.ts",
+    "src/embeddings/index\\.ts",
+    "src/transport/node/index\\.ts",
+    "bench/index\\.ts",
+    "conformance/index\\.ts",
+    "routerbench/index\\.ts",
+  ],
 };
 
 const layers = Object.entries(MAY_IMPORT).map(([folder, allowed]) => ({
   name: `layer ${folder}`,
   severity: "error",
   from: { path: `^${folder}/` },
-  to: { path: "^(src|bench|conformance|cli|dashboard)/", pathNot: [folder, ...allowed].map((path) => `^${path}`) },
+  to: { path: "^(src|bench|conformance|routerbench|cli|dashboard)/", pathNot: [folder, ...allowed].map((path) => `^${path}`) },
 }));
 
 module.exports = {
@@ -54,7 +72,7 @@ module.exports = {
     {
       name: "node built-ins stay at the edges",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(transport/node|tasks/stores|artifacts|security)/" },
+      from: { path: "^src/", pathNot: "^src/(transport/node|tasks/stores|artifacts|security|embeddings)/" },
       to: { dependencyTypes: ["core"] },
     },
   ],

@@ -2,8 +2,8 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["{src,cli,conformance,bench,test}/**/*.test.ts"],
-    exclude: ["test/interop/**"],
+    include: ["{src,cli,conformance,routerbench,bench,test}/**/*.test.ts"],
+    exclude: ["test/interop/**", "test/embeddings/**"],
     globalSetup: "test/find-programs.ts",
     testTimeout: 20_000,
     hookTimeout: 30_000,

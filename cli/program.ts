@@ -2,8 +2,11 @@ import { Command, type CommanderError, Help, type Option } from "commander";
 import { addAudit } from "./audit.js";
 import { addCard } from "./card.js";
 import { addConform } from "./conform.js";
+import { addEmbeddings } from "./embeddings.js";
 import { EXIT, usageError } from "./exit.js";
 import { addProtocolCommands } from "./protocol-commands.js";
+import { addRoute } from "./route.js";
+import { addRouterbench } from "./routerbench.js";
 import { addSend } from "./send.js";
 import { addServe } from "./serve.js";
 import { addTask } from "./task.js";
@@ -23,6 +26,7 @@ Examples:
   koine send http://127.0.0.1:8080 "hello"     call anything
   koine card get http://127.0.0.1:8080         what is it, and how do we know
   koine conform http://127.0.0.1:8080          does it keep to its protocol
+  koine route scenario.yaml --explain          which protocol for which module, and why
 ${ABOUT}`;
 
 /** What only this command has comes before the groups of options it shares with others. */
@@ -60,6 +64,9 @@ export function createProgram(version: string): Command {
   addCard(program);
   addTask(program);
   addConform(program);
+  addRoute(program);
+  addRouterbench(program);
+  addEmbeddings(program);
   addAudit(program);
   addProtocolCommands(program);
   for (const command of everyCommand(program)) applyManners(command);

@@ -6,6 +6,7 @@ export {
   type AgentSkill,
   type ArtifactOptions,
   agent,
+  type CallOutcome,
   type ClientCredentials,
   type ConnectOptions,
   type Credentials,
@@ -16,6 +17,7 @@ export {
   type MountOptions,
   mount,
   type PeerAddress,
+  type ProtocolChooser,
   type PushOptions,
   type PushReceiver,
   type PushReceiverOptions,
@@ -40,9 +42,11 @@ export {
   answerText,
   artifactText,
   type Call,
+  type Cancel,
   type Card,
   type Content,
   type Cursor,
+  cancelFrom,
   type Envelope,
   ERRORS,
   type ErrorCode,
@@ -125,6 +129,20 @@ export {
   type Skipped,
   type Subject,
 } from "./protocols/requirement.js";
+/** The router's own door, `koine/router`, has the rest. */
+export {
+  ABLATIONS,
+  type Decision,
+  type Module,
+  PRIORITY,
+  parseScenarioText,
+  type ReadScenarios,
+  type RouterSettings,
+  type Routing,
+  readScenarios,
+  route,
+  type Scenario,
+} from "./router/light.js";
 export {
   type Admission,
   type ApiKeyPlace,

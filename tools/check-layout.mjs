@@ -3,7 +3,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-const ROOTS = ["src", "cli", "conformance", "bench", "test", "tools"].filter((root) => existsSync(root));
+const ROOTS = ["src", "cli", "conformance", "routerbench", "bench", "test", "tools", "training"].filter((root) =>
+  existsSync(root),
+);
 const EVERY_PROTOCOL_HAS = [
   "README.md",
   "index.ts",

@@ -6,8 +6,8 @@ const CHECKS = [
   ["build", "npm run --silent build"],
   ["format and lint", "npx biome ci --error-on-warnings ."],
   ["types", "npx tsc --noEmit"],
-  ["type-aware lint", "npx oxlint --type-aware --deny-warnings src cli conformance"],
-  ["layers and cycles", "npx depcruise src conformance cli bench"],
+  ["type-aware lint", "npx oxlint --type-aware --deny-warnings src cli conformance routerbench"],
+  ["layers and cycles", "npx depcruise src conformance routerbench cli bench"],
   ["no protocol named outside its folder", "node tools/check-bleed.mjs"],
   ["layout and budgets", "node tools/check-layout.mjs"],
   ["nothing unused", "npx knip"],
@@ -15,6 +15,7 @@ const CHECKS = [
   ["types of every entry", "npx attw --pack . --profile esm-only"],
   ["each entry loads alone", "node tools/check-entries.mjs"],
   ["generated tables", "node tools/generate-docs.mjs --check"],
+  ["router trained", "node --import tsx training/train.ts --check && node --import tsx training/train-head.ts --check"],
   ["examples", "node tools/run-examples.mjs"],
 ];
 

@@ -1,15 +1,62 @@
-// Writes the tables that people would otherwise copy by hand and forget to change. Each sits between two markers; with
-// --check nothing is written and a difference fails.
-import { readFileSync, writeFileSync } from "node:fs";
+// Writes what people would otherwise copy by hand and forget to change: tables, each between two markers, and the files of
+// the prompts, which are generated whole. With --check nothing is written and a difference fails.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { promptFiles } from "./generate-prompts.mjs";
 
 const check = process.argv.includes("--check");
 const { ERRORS, protocols } = await import("../dist/src/index.js");
 const { errorRows } = await import("../dist/src/protocols/a2a/error-tables.js");
+const { CAPABILITIES, FACETS } = await import("../dist/src/protocols/features.js");
+const { defaultCandidates } = await import("../dist/src/protocols/candidates.js");
+const { EVIDENCE_SPANS } = await import("../dist/src/router/lint.js");
+const { RATIONALE_CHARACTERS } = await import("../dist/src/router/lint-rationale.js");
+const writing = await import("../dist/src/router/model/prompt.js");
+const { parseScenarioText, route } = await import("../dist/src/router/index.js");
+const { decisionTable } = await import("../dist/cli/route-print.js");
 
 const tableOf = (head, rows) =>
   [`| ${head.join(" | ")} |`, `|${head.map(() => "---").join("|")}|`, ...rows.map((row) => `| ${row.join(" | ")} |`)].join("\n");
 
+/** A capability in a protocol's row, those it is made for in bold. */
+const supportOf = ({ support, orientation }, id) =>
+  support[id] === undefined ? "–" : orientation.includes(id) ? `**${support[id]}**` : support[id];
+const candidates = defaultCandidates();
+
+/** What `koine route` prints: it changes with every sentence the router learns. */
+async function routed(argument, scenarios) {
+  const { decisions } = await route(scenarios);
+  return `\`\`\`\n$ koine route ${argument}\n${decisionTable(decisions)}\`\`\``;
+}
+const EXAMPLE = "examples/route/scenario.yaml";
+const SAID = "Each partner must prove who it is; nobody in between may read along.";
+const said = { id: "text", description: "", modules: [{ id: "text-M1", passages: [{ kind: "need", text: SAID }] }] };
+
 const blocks = {
+  "README.md": {
+    route: await routed(EXAMPLE, (await parseScenarioText(readFileSync(EXAMPLE, "utf8"), EXAMPLE)).scenarios),
+  },
+  "docs/router.md": {
+    route: await routed(`--text "${SAID}"`, said),
+    capabilities: tableOf(
+      ["facet", "capability", "hard", ...candidates.map(({ name }) => name), "a module needs it that says"],
+      CAPABILITIES.map(({ id, facet, hard, means }) => [
+        FACETS[facet],
+        `\`${id}\``,
+        hard === true ? "hard" : "",
+        ...candidates.map((row) => supportOf(row, id)),
+        means,
+      ]),
+    ),
+    rows: tableOf(
+      ["protocol", "made for", "less suited for", "comes with it"],
+      candidates.map(({ name, madeFor, lessSuitedFor, inherent }) => [
+        name,
+        madeFor,
+        lessSuitedFor,
+        inherent.map((id) => `\`${id}\``).join(", "),
+      ]),
+    ),
+  },
   "docs/errors.md": {
     codes: tableOf(
       ["code", "face", "another try"],
@@ -47,7 +94,17 @@ const blocks = {
   },
 };
 
+const limits = { spans: EVIDENCE_SPANS, characters: RATIONALE_CHARACTERS };
+const wholes = promptFiles({ CAPABILITIES, FACETS, rows: candidates, limits, writing });
+
 let stale = false;
+function settle(file, before, after) {
+  if (after === before) return;
+  stale = true;
+  if (check) console.error(`${file} is out of date: run npm run docs`);
+  else writeFileSync(file, after);
+}
+for (const [file, text] of Object.entries(wholes)) settle(file, existsSync(file) ? readFileSync(file, "utf8") : undefined, text);
 for (const [file, tables] of Object.entries(blocks)) {
   const before = readFileSync(file, "utf8");
   let after = before;
@@ -56,10 +113,7 @@ for (const [file, tables] of Object.entries(blocks)) {
     if (!marked.test(after)) throw new Error(`${file} has no markers for ${name}`);
     after = after.replace(marked, `$1${table}\n$2`);
   }
-  if (after === before) continue;
-  stale = true;
-  if (check) console.error(`${file} is out of date: run npm run docs`);
-  else writeFileSync(file, after);
+  settle(file, before, after);
 }
 if (check && stale) process.exit(1);
-console.log(check ? "generated tables are up to date" : "generated tables written");
+console.log(check ? "generated tables and prompts are up to date" : "generated tables and prompts written");

@@ -26,17 +26,20 @@ export function cardChecker(trust: Maybe<CardTrust>, link: Link, now: () => numb
   };
 }
 
-/** The ways to a peer that are left, and what the card of the first one is worth. */
-export interface TrustedWays {
-  readonly candidates: readonly Candidate[];
+/** A way to a peer, and what its card is worth. */
+export interface TrustedWay {
+  readonly candidate: Candidate;
   readonly checked: CheckedCard;
 }
+
+/** The best first; never empty. */
+export type TrustedWays = readonly [TrustedWay, ...TrustedWay[]];
 
 /** The ways whose cards may be acted on. One whose card lacks the signature we require is no way. */
 export async function trustedWays(candidates: readonly Candidate[], check: CheckCard): Promise<TrustedWays> {
   // All ways of one protocol usually share one card.
   const known = new Map<Card, Promise<CheckedCard>>();
-  const ways: { readonly candidate: Candidate; readonly checked: CheckedCard }[] = [];
+  const ways: TrustedWay[] = [];
   let refused = new AgentError("unsupported", "there is no way to reach this peer", { sent: "no" });
   for (const { protocol, peer } of candidates) {
     const checking = known.get(peer.card) ?? check(peer.card);
@@ -49,7 +52,7 @@ export async function trustedWays(candidates: readonly Candidate[], check: Check
       if (refused.code !== "downgrade_refused") throw refused;
     }
   }
-  const [first] = ways;
+  const [first, ...others] = ways;
   if (first === undefined) throw refused;
-  return { candidates: ways.map(({ candidate }) => candidate), checked: first.checked };
+  return [first, ...others];
 }

@@ -133,6 +133,11 @@ export function candidatesOf(verdict: Verdict, pin: Maybe<string>): readonly Can
     (candidate) => matchesHint(candidate, hint) && (binding === undefined || candidate.peer.binding === binding),
   );
   if (pinned.length > 0) return pinned;
-  const known = [...new Set(all.map(({ protocol, peer }) => `${protocol.id}@${peer.version}/${peer.binding}`))];
-  throw new AgentError("unsupported", `the peer is not reached by ${pin}; it is by ${known.join(", ")}`, { sent: "no" });
+  throw notReachedBy(pin, all);
+}
+
+/** What was wanted, and what there is instead. */
+export function notReachedBy(wanted: string, ways: readonly Candidate[]): AgentError {
+  const known = [...new Set(ways.map(({ protocol, peer }) => `${protocol.id}@${peer.version}/${peer.binding}`))];
+  return new AgentError("unsupported", `the peer is not reached by ${wanted}; it is by ${known.join(", ")}`, { sent: "no" });
 }

@@ -2,6 +2,8 @@
 export type { AddressBook, PeerAddress } from "./address-book.js";
 export { type Agent, type AgentOptions, type AgentSkill, agent } from "./agent.js";
 export type { HostOptions } from "./assemble.js";
+export type { CallOutcome } from "./call-outcomes.js";
+export type { ProtocolChooser } from "./choose-protocol.js";
 export { connect, type RemoteAgent } from "./connect.js";
 export { type ClientCredentials, type Credentials, credentialHeaders } from "./credentials.js";
 export type { EdgeOptions } from "./edge.js";

@@ -7,6 +7,7 @@ import { carryTrace, type Edge, noTelemetry, type Telemetry } from "../telemetry
 import type { Link } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import { type CheckCard, type CheckedCard, cardChecker, trustedWays } from "./card-trust.js";
+import { chosenFirst, feasibleWays, learningBy, type ProtocolChooser } from "./choose-protocol.js";
 import { Connection } from "./connection.js";
 import { type CredentialLinks, credentialLinks } from "./credential-link.js";
 import type { Credentials } from "./credentials.js";
@@ -21,6 +22,10 @@ export interface ConnectOptions {
   readonly protocols?: readonly Protocol[];
   /** `a2a`, `a2a@0.3` or `a2a@0.3/JSONRPC`: only this way, and no other is tried. */
   readonly pin?: string;
+  /** Protocols that may be used at all, by id or name, such as a routing decision left. Default: all that are known here. */
+  readonly feasible?: readonly string[];
+  /** Chooses, once per connection, where the peer speaks several of them. Default: the order of the peer's card. */
+  readonly chooser?: ProtocolChooser;
   readonly credentials?: Credentials;
   /** Whose signatures on the peer's card count, and whether one is required. Default: nobody's, and none. */
   readonly trust?: CardTrust;
@@ -117,12 +122,15 @@ export async function reach(target: Target, anew: boolean): Promise<Reached> {
         });
   verdicts.put(key, verdict);
   // Verdicts are shared by the whole process, whom to trust is not: so the card is looked at anew for every target.
-  const { candidates, checked } = await trustedWays(candidatesOf(verdict, options.pin), target.checkCard);
-  const chosen = verdict.findings.find(({ protocol }) => protocol === candidates[0]?.protocol)?.finding;
+  const trusted = await trustedWays(feasibleWays(candidatesOf(verdict, options.pin), options.feasible), target.checkCard);
+  const { ways, evidence } = await chosenFirst(trusted, options.chooser, clock);
+  const [{ checked }] = ways;
+  const candidates = ways.map(({ candidate }) => candidate);
+  const finding = verdict.findings.find(({ protocol }) => protocol === candidates[0]?.protocol)?.finding;
   return {
     connection: connectionTo(target, candidates),
-    evidence: [...(chosen?.evidence ?? []), ...(checked.evidence === undefined ? [] : [checked.evidence])],
-    proved: chosen?.proved ?? false,
+    evidence: [...evidence, ...(finding?.evidence ?? []), ...(checked.evidence === undefined ? [] : [checked.evidence])],
+    proved: finding?.proved ?? false,
     cardTrust: checked.trust,
   };
 }
@@ -133,14 +141,15 @@ function gateOf({ options, checkCard }: Target): Maybe<CardGate> {
 }
 
 function connectionTo(target: Target, candidates: readonly Candidate[]): Connection {
-  const { options, credentials, ids, verdicts, key } = target;
+  const { options, credentials, ids, clock, verdicts, key } = target;
   const telemetry = options.telemetry ?? noTelemetry;
+  const learning = learningBy(options.chooser, candidates, { clock, timeoutMs: options.timeoutMs });
   const connection = new Connection({
     linkFor: (candidate) => telemetry.link(credentials.linkFor(candidate.peer.card), edgeOf(target, candidate)),
     candidates,
     ids,
     random: options.random ?? Math.random,
-    wrap: (handler, candidate) => layered(admissible(handler, target, candidate), target, candidate),
+    wrap: (handler, candidate) => layered(admissible(handler, target, candidate), target, candidate, learning?.(candidate)),
     onVersionError: () => verdicts.end(key),
   });
   connection.shares = options.shares ?? {};
@@ -155,8 +164,8 @@ function admissible(handler: Handler, { credentials }: Target, { peer }: Candida
     operation.kind === "card" && !operation.extended ? handler(operation, call) : Promise.reject(problem);
 }
 
-/** Outermost first: what watches the whole call, the user's policies, the time limit, what mends streams, what checks answers, what watches each try. */
-function layered(handler: Handler, target: Target, candidate: Candidate): Handler {
+/** Outermost first: what learns from the call, what watches the whole of it, the user's policies, the time limit, what mends streams, what checks answers, what watches each try. */
+function layered(handler: Handler, target: Target, candidate: Candidate, learning: Maybe<Layer>): Handler {
   const { address, options, clock } = target;
   const edge = edgeOf(target, candidate);
   const telemetry = options.telemetry ?? noTelemetry;
@@ -164,6 +173,7 @@ function layered(handler: Handler, target: Target, candidate: Candidate): Handle
   const canResume = () => candidate.peer.card.capabilities.resume;
   const limit = options.timeoutMs === undefined ? undefined : deadline(options.timeoutMs, clock);
   const layers = [
+    learning,
     telemetry.client(edge, address),
     carryTrace,
     ...(options.layers ?? []),

@@ -1,0 +1,125 @@
+import type { Report, RunReport } from "./report.js";
+import type { CoveragePoint } from "./selective.js";
+import type { Section, Table } from "./table.js";
+import { sectionsOf } from "./tables.js";
+
+/** One file that needs nothing else: no script, no font, no address. */
+export function reportHtml(report: Report): string {
+  const runs = new Map(report.runs.map((run) => [run.name, run]));
+  const sections = sectionsOf(report, { wrong: true }).map((section) => sectionHtml(section, runs.get(section.title)));
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>ProtocolRouterBench</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+${sections.join("\n")}
+</main>
+</body>
+</html>
+`;
+}
+
+const STYLE = `
+:root { color-scheme: light dark; --line: #d0d4da; --soft: #f4f5f7; --ink: #1b1f24; --page: #fff; --mark: #0b62c4; }
+@media (prefers-color-scheme: dark) {
+  :root { --line: #3a4048; --soft: #22262c; --ink: #e6e8eb; --page: #16191d; --mark: #6cb1ff; }
+}
+body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 76rem; margin: 0 auto; padding: 1rem; }
+h1, h2 { line-height: 1.2; margin: 2.5rem 0 1rem; }
+figure { margin: 1.5rem 0; overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+caption { text-align: left; font-weight: 600; padding: 0 0 .4rem; }
+th, td { border: 1px solid var(--line); padding: .3rem .6rem; text-align: left; vertical-align: top; }
+thead th { background: var(--soft); }
+figcaption { max-width: 60rem; font-size: .9rem; margin-top: .4rem; }
+svg { max-width: 100%; height: auto; }
+svg text { fill: currentColor; font-size: 11px; }
+.axis { stroke: var(--line); }
+.curve { fill: none; stroke: var(--mark); stroke-width: 2; }
+.point { fill: var(--mark); }
+`;
+
+function sectionHtml({ title, tables }: Section, run: RunReport | undefined): string {
+  const level = run === undefined && title === "ProtocolRouterBench" ? "h1" : "h2";
+  const curve = run?.metrics.selective?.curve;
+  const parts = [...tables.map(tableHtml), ...(curve === undefined ? [] : [curveHtml(curve)])];
+  return `<section>\n<${level}>${escaped(title)}</${level}>\n${parts.join("\n")}\n</section>`;
+}
+
+function tableHtml({ title, head, rows, note }: Table): string {
+  const heads = head.map((cell) => `<th scope="col">${escaped(cell)}</th>`).join("");
+  const lines = rows.map(([name = "", ...cells]) => {
+    const data = cells.map((cell) => `<td>${escaped(cell)}</td>`).join("");
+    return `<tr><th scope="row">${escaped(name)}</th>${data}</tr>`;
+  });
+  const remark = note === undefined ? "" : `<figcaption>${escaped(note)}</figcaption>\n`;
+  return `<figure>
+<table>
+<caption>${escaped(title)}</caption>
+<thead><tr>${heads}</tr></thead>
+<tbody>
+${lines.join("\n")}
+</tbody>
+</table>
+${remark}</figure>`;
+}
+
+const WIDTH = 420;
+const HEIGHT = 260;
+const EDGE = 40;
+
+/** Accuracy over coverage. The table above holds the same figures for whoever cannot see it. */
+function curveHtml(curve: readonly CoveragePoint[]): string {
+  const points = curve.flatMap(({ coverage, accuracy }) =>
+    coverage.value === null || accuracy.value === null ? [] : [[across(coverage.value), down(accuracy.value)] as const],
+  );
+  const line = points.map(([x, y]) => `${x},${y}`).join(" ");
+  const dots = points.map(([x, y]) => `<circle class="point" cx="${x}" cy="${y}" r="3"/>`).join("");
+  const marks = [0, 0.5, 1].map(
+    (value) =>
+      `<text x="${across(value)}" y="${HEIGHT - EDGE + 16}" text-anchor="middle">${value}</text>` +
+      `<text x="${EDGE - 8}" y="${Number(down(value)) + 4}" text-anchor="end">${value}</text>`,
+  );
+  return `<figure>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" role="img" aria-label="Accuracy over coverage">
+<line class="axis" x1="${across(0)}" y1="${down(0)}" x2="${across(1)}" y2="${down(0)}"/>
+<line class="axis" x1="${across(0)}" y1="${down(0)}" x2="${across(0)}" y2="${down(1)}"/>
+${marks.join("")}
+<polyline class="curve" points="${line}"/>${dots}
+<text x="${WIDTH / 2}" y="${HEIGHT - 6}" text-anchor="middle">coverage</text>
+<text x="14" y="${HEIGHT / 2}" text-anchor="middle" transform="rotate(-90 14 ${HEIGHT / 2})">accuracy</text>
+</svg>
+<figcaption>Accuracy over coverage, one point per margin.</figcaption>
+</figure>`;
+}
+
+function across(value: number): string {
+  return (EDGE + value * (WIDTH - 2 * EDGE)).toFixed(1);
+}
+
+function down(value: number): string {
+  return (HEIGHT - EDGE - value * (HEIGHT - 2 * EDGE)).toFixed(1);
+}
+
+const ENTITIES: { readonly [character: string]: string } = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** What cannot be shown, and what turns the text around it. */
+const UNSEEN = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+
+/** What a file says is text here, whatever it looks like. */
+function escaped(text: string): string {
+  return text.replace(UNSEEN, " ").replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+}

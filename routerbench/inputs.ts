@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { open, readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { AgentError } from "./router.js";
+
+/** A file as it was read. Only its base name is kept: where it lies says something about a machine, not about the file. */
+export interface InputFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly text: string;
+}
+
+const MAX_INPUT_BYTES = 16 * 1024 * 1024;
+const MAX_INPUT_FILES = 64;
+
+export function sha256(data: string | Uint8Array): string {
+  return createHash("sha256").update(data).digest("hex");
+}
+
+/** A whole file of text, or an AgentError that says why not. */
+export async function readInput(path: string, maxBytes = MAX_INPUT_BYTES): Promise<InputFile> {
+  const data = await readBytes(path, maxBytes);
+  const name = basename(path);
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(data);
+    return { name, bytes: data.byteLength, sha256: sha256(data), text };
+  } catch {
+    throw new AgentError("invalid_message", `${name} is not UTF-8 text`);
+  }
+}
+
+async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {
+  const file = await open(path).catch((thrown: NodeJS.ErrnoException) => {
+    throw new AgentError("not_found", `the file ${path} cannot be read (${thrown.code ?? "unknown reason"})`);
+  });
+  try {
+    const facts = await file.stat();
+    if (!facts.isFile()) throw new AgentError("not_found", `${path} is not a file`);
+    if (facts.size > maxBytes)
+      throw new AgentError("too_large", `${path} has ${facts.size} bytes, and at most ${maxBytes} are read`);
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Several files, told apart by their base names. */
+export async function readInputs(paths: readonly string[]): Promise<readonly InputFile[]> {
+  if (paths.length > MAX_INPUT_FILES)
+    throw new AgentError("too_large", `there are ${paths.length} files, and at most ${MAX_INPUT_FILES} are read`);
+  const twice = paths.map((path) => basename(path)).find((name, index, names) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new AgentError("invalid_message", `two files are called ${twice}, and results go by that name`);
+  const inputs: InputFile[] = [];
+  for (const path of paths) inputs.push(await readInput(path));
+  return inputs;
+}
+
+/** The project's own scenarios lie beside this file, in the source and in what is built. */
+export async function ownCorpus(folder = fileURLToPath(new URL("./corpus/", import.meta.url))): Promise<readonly string[]> {
+  const names = await readdir(folder).catch((): string[] => []);
+  return names
+    .filter((name) => name.endsWith(".jsonl"))
+    .sort()
+    .map((name) => join(folder, name));
+}

@@ -1,0 +1,6 @@
+/** Choosing among feasible protocols by how calls went before. Off unless somebody plugs it in. */
+export { type Bandit, type BanditOptions, createBandit, type LinkBandit } from "./bandit.js";
+export { contextKey, type LinkKind } from "./context-key.js";
+export { BUDGET_MS, type Outcome } from "./outcome.js";
+export { FADING, type Fading } from "./posterior.js";
+export type { ProblemSink } from "./tell-once.js";

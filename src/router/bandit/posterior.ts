@@ -1,0 +1,83 @@
+import { isObject, type Json, type JsonObject, type Maybe } from "../../envelope/index.js";
+
+/** What was seen of one protocol in one context, fading: how much spoke for it, and how much against. */
+export interface Evidence {
+  readonly good: number;
+  readonly bad: number;
+}
+/** By protocol. Who is missing was never tried, or so long ago that it says nothing. */
+export type Posterior = ReadonlyMap<string, Evidence>;
+
+/** What is left of older evidence with each new piece. */
+export interface Fading {
+  /** Of the protocol that was tried: its last few dozen calls count, so that one that breaks is left soon. */
+  readonly tried: number;
+  /** Of all others: far slower, so that one that failed is tried again some day. */
+  readonly others: number;
+}
+export const FADING: Fading = Object.freeze({ tried: 0.97, others: 0.998 });
+
+/** Of the protocol that was tried something always fades, so that evidence stays bounded and no mistake lasts for ever. */
+export const SLOWEST_FADING = 0.9999;
+
+/** Protocols per context; the one of which least is known gives way. */
+export const ARMS = 32;
+/** Evidence below this is as good as none. */
+const LEAST_EVIDENCE = 0.01;
+/** More than the slowest fading leaves; what claims more was not written here. */
+const MOST_EVIDENCE = 100_000;
+
+const NONE: Evidence = Object.freeze({ good: 0, bad: 0 });
+export const NOTHING_KNOWN: Posterior = new Map();
+
+export function evidenceOf(posterior: Posterior, protocol: string): Evidence {
+  return posterior.get(protocol) ?? NONE;
+}
+
+/** One more reward, from 0 to 1: for it as far as it goes, against it for the rest. */
+export function withReward(posterior: Posterior, protocol: string, reward: number, fading: Fading): Posterior {
+  const after = new Map<string, Evidence>();
+  for (const [each, evidence] of posterior) {
+    const left = faded(evidence, each === protocol ? fading.tried : fading.others);
+    if (each === protocol || weight(left) >= LEAST_EVIDENCE) after.set(each, left);
+  }
+  const { good, bad } = evidenceOf(after, protocol);
+  after.delete(protocol);
+  if (after.size >= ARMS) after.delete(leastKnown(after));
+  return after.set(protocol, { good: good + reward, bad: bad + (1 - reward) });
+}
+
+function faded({ good, bad }: Evidence, factor: number): Evidence {
+  return { good: good * factor, bad: bad * factor };
+}
+
+function weight({ good, bad }: Evidence): number {
+  return good + bad;
+}
+
+function leastKnown(posterior: Posterior): string {
+  return [...posterior].reduce((least, each) => (weight(each[1]) < weight(least[1]) ? each : least))[0];
+}
+
+/** As it is kept: a list, because a protocol's name may be no good name for a member. */
+export function writePosterior(posterior: Posterior): JsonObject {
+  const arms = [...posterior].map(([protocol, { good, bad }]) => ({ protocol, good, bad }));
+  return { arms };
+}
+
+/** Undefined for what was not written here. */
+export function readPosterior({ arms }: JsonObject): Maybe<Posterior> {
+  if (!Array.isArray(arms) || arms.length > ARMS) return undefined;
+  const read = arms.map(readArm);
+  return read.every((arm) => arm !== undefined) ? new Map(read) : undefined;
+}
+
+function readArm(arm: Json): Maybe<readonly [string, Evidence]> {
+  if (!isObject(arm)) return undefined;
+  const { protocol, good, bad } = arm;
+  return typeof protocol === "string" && isWeight(good) && isWeight(bad) ? [protocol, { good, bad }] : undefined;
+}
+
+function isWeight(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value <= MOST_EVIDENCE;
+}

@@ -1,0 +1,77 @@
+import type { Embedder } from "../embedder.js";
+import type { Readings } from "../evidence/capabilities.js";
+import type { Span } from "../evidence/extract.js";
+import { readWords } from "../evidence/prototypes.js";
+import { READINGS } from "../evidence/readings.js";
+import { shares } from "../evidence/shares.js";
+import { BIASES, STEP, WEIGHTS, ZERO } from "./head.js";
+
+/** What the words alone say this clearly is not asked again. */
+const CLEAR_SHARE = 0.7;
+/** The time a vector takes grows with its text, so these bound the time of a decision. A longer span is read up to here. */
+const CHARACTERS_PER_MODULE = 400;
+const SPANS_PER_MODULE = 8;
+
+/** What sentence embeddings take spans for. Spans that are clear without them, or beyond the limits, have no reading here. */
+export async function readSpans(spans: readonly Span[], embedder: Embedder): Promise<Readings> {
+  const asked = unclearIn(spans);
+  const vectors = await embedder.embed(asked.map(({ stretch }) => stretch));
+  return new Map(
+    asked.flatMap(({ span }, index) => {
+      const vector = vectors[index];
+      return vector === undefined ? [] : [[span, readVector(vector)]];
+    }),
+  );
+}
+
+interface Asked {
+  readonly span: Span;
+  readonly stretch: string;
+}
+
+/** The spans whose own words do not say what they are about, the longest first: they have most to tell. Their place does not count. */
+function unclearIn(spans: readonly Span[]): readonly Asked[] {
+  const unclear = spans
+    .filter(({ words }) => words.length > 0 && !isClear(words))
+    .map((span) => ({ span, stretch: stretchOf(span).slice(0, CHARACTERS_PER_MODULE) }))
+    .sort((a, b) => b.stretch.length - a.stretch.length || (a.stretch < b.stretch ? -1 : 1));
+  const asked: Asked[] = [];
+  let left = CHARACTERS_PER_MODULE;
+  for (const each of unclear) {
+    if (each.stretch.length > left) continue;
+    asked.push(each);
+    left -= each.stretch.length;
+    if (asked.length === SPANS_PER_MODULE) break;
+  }
+  return asked;
+}
+
+/** That nothing is asked for is never clear: words that nobody has foreseen look just like that. */
+function isClear(words: Span["words"]): boolean {
+  const { shares } = readWords(words, { phrases: true, stance: true });
+  return READINGS.some((reading, index) => reading !== "none" && (shares[index] ?? 0) >= CLEAR_SHARE);
+}
+
+/** The words of a span as they stand in the text. Where words of another stance stood between them, dots do. */
+function stretchOf({ text, words }: Span): string {
+  let stretch = "";
+  let end = words[0]?.start ?? 0;
+  for (const word of words) {
+    const between = text.slice(end, word.start);
+    stretch += (/[\p{L}\p{N}]/u.test(between) ? " … " : between) + text.slice(word.start, word.end);
+    end = word.end;
+  }
+  return stretch;
+}
+
+/** How likely each of `READINGS` is for a vector. */
+export function readVector(vector: Float32Array): Float64Array {
+  const size = READINGS.length;
+  const scores = Float64Array.from(BIASES);
+  for (let at = 0; at < vector.length; at++) {
+    const scaled = (vector[at] ?? 0) * STEP;
+    for (let reading = 0; reading < size; reading++)
+      scores[reading] = (scores[reading] ?? 0) + scaled * (WEIGHTS.charCodeAt(at * size + reading) - ZERO);
+  }
+  return shares(scores);
+}

@@ -1,0 +1,98 @@
+import type { Maybe } from "../../envelope/index.js";
+import { CAPABILITIES, type CapabilityId } from "../../protocols/features.js";
+import type { Span } from "./extract.js";
+import { type Reading, readWords } from "./prototypes.js";
+import { READINGS } from "./readings.js";
+import { windowOf } from "./window.js";
+
+/** What one span says about one capability. */
+export interface Evidence {
+  readonly span: Span;
+  readonly capability: CapabilityId;
+  /** How likely the span is about it, from 0 to 1. */
+  readonly share: number;
+  /** The words that say so most clearly, as they stand in the text. */
+  quote(): string;
+}
+
+/** Less than this is noise: a word or two in common with a prototype. */
+const LEAST_SHARE = 0.05;
+
+/** Fewer words than this are easily mistaken: "ignore that" is like half of everything. */
+const ENOUGH_WORDS = 8;
+
+/**
+ * A need that rules protocols out must not be drowned by what else its sentence says: a statement of at least so many words
+ * that is clearly about one counts by itself.
+ */
+const DROWNED: ReadonlySet<string> = new Set(
+  CAPABILITIES.filter((each) => "hard" in each && (each.facet === "identity" || each.facet === "governance")).map(({ id }) => id),
+);
+const CLEAR_SHARE = 0.85;
+const STATEMENT_WORDS = 5;
+
+/** How much of a reading is left to embeddings, where a span was not clear without them. */
+const BY_SENTENCE = 0.4;
+
+/** What somebody else, such as sentence embeddings, takes a span for: shares like those of a reading. */
+export type Readings = ReadonlyMap<Span, Float64Array>;
+
+interface MapSettings {
+  readonly phrases: boolean;
+  readonly stance: boolean;
+  readonly readings?: Maybe<Readings>;
+}
+
+/** Phrase by phrase, the capabilities that are spoken of. */
+export function mapSpansToCapabilities(spans: readonly Span[], settings: MapSettings): readonly Evidence[] {
+  return spans.flatMap((span) => {
+    const { reading, own } = readSpan(span, settings);
+    const other = settings.readings?.get(span);
+    return READINGS.flatMap((capability, index) => {
+      const alone = own[index] ?? 0;
+      const share = other === undefined ? alone : alone * (1 - BY_SENTENCE) + (other[index] ?? 0) * trustIn(span) * BY_SENTENCE;
+      if (capability === "none" || share < LEAST_SHARE) return [];
+      return [{ span, capability, share, quote: () => windowOf(span, reading.wordsFor(index)) }];
+    });
+  });
+}
+
+interface SpanReading {
+  readonly reading: Reading;
+  /** For each of `READINGS`, how far the span can be taken for it. */
+  readonly own: readonly number[];
+}
+
+/** A description that many modules share is read once. */
+const shared = new WeakMap<Span, Map<string, SpanReading>>();
+
+function readSpan(span: Span, settings: MapSettings): SpanReading {
+  if (span.source === "module") return readAnew(span, settings);
+  const key = `${settings.phrases} ${settings.stance}`;
+  const known = shared.get(span) ?? new Map<string, SpanReading>();
+  shared.set(span, known);
+  const read = known.get(key) ?? readAnew(span, settings);
+  known.set(key, read);
+  return read;
+}
+
+function readAnew(span: Span, settings: MapSettings): SpanReading {
+  const reading = readWords(span.words, settings);
+  const trust = trustIn(span);
+  const statements = span.statements
+    .filter(({ length }) => length >= STATEMENT_WORDS)
+    .map((statement) => readWords(statement, settings));
+  const own = READINGS.map((capability, index) => {
+    const alone = DROWNED.has(capability) ? highest(statements, index) : 0;
+    return Math.max((reading.shares[index] ?? 0) * trust, alone >= CLEAR_SHARE ? alone : 0);
+  });
+  return { reading, own };
+}
+
+function trustIn({ whole, words }: Span): number {
+  return whole ? 1 : Math.min(1, (words.length + 1) / ENOUGH_WORDS);
+}
+
+function highest(readings: readonly Reading[], index: number): number {
+  return readings.reduce((high, { shares }) => Math.max(high, shares[index] ?? 0), 0);
+}

@@ -1,0 +1,121 @@
+import type { Module, PassageKind, Scenario } from "../scenario.js";
+import { type Sentence, sentencesOf } from "../text/clauses.js";
+import { type Word, wordsOf } from "../text/words.js";
+import { trustOf } from "./focus.js";
+import { stanceAt, turnedIn } from "./stance.js";
+import type { Stance } from "./stance-frames.js";
+
+/** A stretch of the input that may be evidence: words of one sentence that stand alike to what they speak of. */
+export interface Span {
+  /** Which of the module's texts; `description` for what the scenario says of all its modules. */
+  readonly source: "module" | "description";
+  readonly kind: PassageKind;
+  /** The whole text it is a piece of. */
+  readonly text: string;
+  readonly words: readonly Word[];
+  /** The words statement by statement, where there are several. */
+  readonly statements: readonly (readonly Word[])[];
+  /** It is all the text there is, such as an item of a list, and not a remark in passing. */
+  readonly whole: boolean;
+  readonly stance: Stance;
+  /** How far it can be taken at its word, from 0 to 1: less where the text goes on to say what it is really about. */
+  readonly trust: number;
+  /** Where it stands in the order a reader meets it. */
+  readonly position: number;
+}
+
+/** A sentence that speaks of all modules at once, and not of one. */
+const OF_ALL =
+  /\b(?:both|all|every|each|none|no|any)\b[^.;]{0,40}\b(?:modules?|stages?|parts?|links?|steps?|components?|pieces?|connections?|legs?|hops?|agents?|exchanges?|messages?|sides?|here)\b|\b(?:throughout|everywhere|across the board|in all cases|without exception|the whole (?:system|flow|network|thing))\b/iu;
+
+/** What is said of all modules knows exceptions, which the module's own text tells. */
+const SAID_OF_ALL = 0.7;
+
+/** What a description says stands after all that a module says itself. */
+const AFTER_ALL_MODULES = 1_000_000;
+
+interface ExtractSettings {
+  readonly stance: boolean;
+  readonly locks: boolean;
+}
+
+/** The texts of a module that are evidence, in the order of their kinds, and what the scenario says of all its modules. */
+export function extractEvidenceSpans(scenario: Scenario, module: Module, settings: ExtractSettings): readonly Span[] {
+  const counted = module.passages.filter(({ kind }) => settings.locks || (kind !== "must" && kind !== "mustNot"));
+  const own = counted.flatMap(({ text, kind }) => spansIn(text, { source: "module", kind, trust: 1 }, settings));
+  return [...own.map((span, position) => ({ ...span, position })), ...describedIn(scenario, settings)];
+}
+
+/** A description is read once, however many modules share it. */
+const described = new WeakMap<Scenario, Map<boolean, readonly Span[]>>();
+
+function describedIn(scenario: Scenario, settings: ExtractSettings): readonly Span[] {
+  const known = described.get(scenario) ?? new Map<boolean, readonly Span[]>();
+  described.set(scenario, known);
+  const before = known.get(settings.stance);
+  if (before !== undefined) return before;
+  const isShared = scenario.modules.length > 1;
+  const about = { source: "description", kind: "need", trust: isShared ? SAID_OF_ALL : 1 } as const;
+  const spans = spansIn(scenario.description, about, settings, (sentence) => !isShared || OF_ALL.test(sentence)).map(
+    (span, index) => ({ ...span, position: AFTER_ALL_MODULES + index }),
+  );
+  known.set(settings.stance, spans);
+  return spans;
+}
+
+function spansIn(
+  text: string,
+  { source, kind, trust }: Pick<Span, "source" | "kind" | "trust">,
+  settings: ExtractSettings,
+  counts: (sentence: string) => boolean = () => true,
+): readonly Omit<Span, "position">[] {
+  const sentences = sentencesOf(text);
+  const trusts = trustOf(text, sentences);
+  return sentences.flatMap((sentence, index) => {
+    if (!counts(text.slice(sentence.start, sentence.end))) return [];
+    return [...byStance(text, sentence, settings.stance)].map(([stance, words]) => ({
+      source,
+      kind,
+      text,
+      words,
+      statements: statementsIn(words, sentence),
+      whole: sentences.length === 1 && kind !== "name",
+      stance: kind === "mustNot" ? ("avoided" as const) : stance,
+      trust: (trusts[index] ?? 1) * trust,
+    }));
+  });
+}
+
+/** Two statements may be joined by a bare "and"; one with fewer words before it joins two things. */
+const STATEMENT_WORDS = 5;
+
+/** The words statement by statement; none where there is but one. */
+function statementsIn(words: readonly Word[], { clauses }: Sentence): readonly (readonly Word[])[] {
+  const statements: Word[][] = [];
+  let clause = -1;
+  for (const word of words) {
+    const before = clause;
+    while (clause < clauses.length - 1 && word.start >= (clauses[clause + 1]?.start ?? 0)) clause++;
+    const last = statements.at(-1);
+    if (last === undefined || clause !== before || (word.text === "and" && last.length >= STATEMENT_WORDS))
+      statements.push([word]);
+    else last.push(word);
+  }
+  return statements.length < 2 ? [] : statements;
+}
+
+/** The words of a sentence, those that stand alike together. */
+function byStance(text: string, sentence: Sentence, minded: boolean): ReadonlyMap<Stance, readonly Word[]> {
+  const words = wordsOf(text, sentence.start, sentence.end);
+  if (!minded) return new Map([["wanted", words]]);
+  const turned = turnedIn(text, sentence);
+  if (turned.size === 0) return new Map([["wanted", words]]);
+  const groups = new Map<Stance, Word[]>();
+  for (const word of words) {
+    const stance = stanceAt(turned, word);
+    const group = groups.get(stance);
+    if (group === undefined) groups.set(stance, [word]);
+    else group.push(word);
+  }
+  return groups;
+}

@@ -1,0 +1,85 @@
+import type { Word } from "../text/words.js";
+
+/** Words that carry no subject: they count only beside another word. */
+const PLAIN = new Set(
+  "a an the of to in on at by for from with and or as is be am are was were it its this that these those he she they we you i my our their his her us them me your there here so then than do have has had will would shall should can could may might must also just very".split(
+    " ",
+  ),
+);
+
+/** Does the word carry no subject by itself? */
+export function isPlain({ text }: Word): boolean {
+  return PLAIN.has(text);
+}
+
+/** How much of a word's beginning stands for its relatives: "sign", "signature", "signatory". */
+const BEGINNING = 5;
+
+/** Something two texts can have in common, and the words of the text it stands on. */
+export interface Mark {
+  readonly mark: string;
+  readonly words: readonly number[];
+}
+
+/** What tells a subject: lemmas, their beginnings, neighbours, and neighbours but one. Each mark once, however often it occurs. */
+export function subjects(words: readonly Word[]): readonly Mark[] {
+  const marks = new Marks();
+  for (const [index, { lemma, text }] of words.entries()) {
+    const plain = PLAIN.has(text);
+    if (!plain) {
+      marks.put(lemma, index);
+      if (text.length > BEGINNING) marks.put(`${text.slice(0, BEGINNING)}*`, index);
+    }
+    const next = words[index + 1];
+    if (next !== undefined) marks.put(`${lemma} ${next.lemma}`, index, index + 1);
+    const afterNext = words[index + 2];
+    if (afterNext !== undefined && !plain && !PLAIN.has(afterNext.text))
+      marks.put(`${lemma} _ ${afterNext.lemma}`, index, index + 2);
+  }
+  return marks.all();
+}
+
+/** Stands for whatever a sentence is about. */
+const SUBJECT = "§";
+
+/** The marks by which one word alone can tell a subject. */
+export function subjectMarksOf({ lemma, text }: Word): readonly string[] {
+  return text.length > BEGINNING ? [lemma, `${text.slice(0, BEGINNING)}*`] : [lemma];
+}
+
+/**
+ * What tells how somebody stands to a subject: the words around it, and how the sentence begins. What it is about is blanked
+ * out, or the terms that people like to deny would seem denied by themselves.
+ */
+export function manners(words: readonly Word[], isSubject: (word: Word) => boolean): readonly Mark[] {
+  const marks = new Marks();
+  putManners(marks, words);
+  putManners(
+    marks,
+    words.map((word) => ({ lemma: isSubject(word) ? SUBJECT : word.lemma })),
+  );
+  return marks.all();
+}
+
+function putManners(marks: Marks, words: readonly Pick<Word, "lemma">[]): void {
+  for (const [index, { lemma }] of words.entries()) {
+    if (index === 0) marks.put(`^${lemma}`, index);
+    marks.put(lemma, index);
+    const next = words[index + 1];
+    if (next !== undefined) marks.put(`${lemma} ${next.lemma}`, index, index + 1);
+    const afterNext = words[index + 2];
+    if (afterNext !== undefined) marks.put(`${lemma} _ ${afterNext.lemma}`, index, index + 2);
+  }
+}
+
+class Marks {
+  readonly #found = new Map<string, Mark>();
+
+  put(mark: string, ...words: number[]): void {
+    if (!this.#found.has(mark)) this.#found.set(mark, { mark, words });
+  }
+
+  all(): readonly Mark[] {
+    return [...this.#found.values()];
+  }
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { CAPABILITIES } from "../../protocols/features.js";
+import { wordsOf } from "../text/words.js";
+import { mapSpansToCapabilities } from "./capabilities.js";
+import { extractEvidenceSpans } from "./extract.js";
+import { subjects } from "./marks.js";
+import { readWords } from "./prototypes.js";
+import { READINGS } from "./readings.js";
+import { exp, shares } from "./shares.js";
+import { windowOf } from "./window.js";
+
+const ALL = { phrases: true, stance: true };
+
+describe("shares()", () => {
+  it("comes near the true exponential, and never below zero", () => {
+    for (const x of [0, -0.5, -1, -3, -8]) expect(Math.abs(exp(x) - Math.exp(x))).toBeLessThan(0.001);
+    expect(exp(-1e9)).toBeGreaterThanOrEqual(0);
+    expect(exp(Number.NEGATIVE_INFINITY)).toBeLessThan(1e-9);
+  });
+
+  it("sums to one and keeps the order", () => {
+    const [low = 0, high = 0, middle = 0] = shares([-2, 3, 1]);
+    expect(low + high + middle).toBeCloseTo(1, 12);
+    expect(low < middle && middle < high).toBe(true);
+  });
+});
+
+describe("subjects()", () => {
+  const marksIn = (text: string): readonly string[] => subjects(wordsOf(text)).map(({ mark }) => mark);
+
+  it("has each mark once, however often it occurs", () => {
+    const marks = marksIn("seal seal seal seal");
+    expect(marks).toEqual([...new Set(marks)]);
+    expect(marks).toContain("seal seal");
+  });
+
+  it("lets words without a subject count only beside another", () => {
+    expect(marksIn("the of")).toEqual(["the of"]);
+  });
+});
+
+describe("readWords()", () => {
+  it("has a reading for each capability, and one for nothing of the kind", () => {
+    expect(READINGS).toEqual([...CAPABILITIES.map(({ id }) => id), "none"]);
+  });
+
+  for (const text of ["", "zzyzx qwrtp", "Rain falls on the quiet hills."])
+    it(`takes ${JSON.stringify(text)} for nothing of the kind`, () => {
+      const { shares: found } = readWords(wordsOf(text), ALL);
+      expect(found.indexOf(Math.max(...found))).toBe(READINGS.indexOf("none"));
+      expect(found.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9);
+    });
+
+  it("tells which words speak for a reading", () => {
+    const words = wordsOf("On Tuesdays the content is encrypted end to end.");
+    const spoken = readWords(words, ALL).wordsFor(READINGS.indexOf("end-to-end-secrecy"));
+    const strongest = words[spoken.indexOf(Math.max(...spoken))]?.text;
+    expect(["encrypted", "end", "content"]).toContain(strongest);
+  });
+});
+
+describe("windowOf()", () => {
+  const spanOf = (text: string) => {
+    const module = { id: "m", passages: [{ kind: "need", text }] as const };
+    const [span] = extractEvidenceSpans({ id: "s", description: "", modules: [module] }, module, { stance: true, locks: true });
+    if (span === undefined) throw new Error("the text has a span");
+    return span;
+  };
+  const weigh = (text: string, heavy: string): string => {
+    const span = spanOf(text);
+    return windowOf(
+      span,
+      Float64Array.from(span.words, ({ text: word }) => (heavy.split(" ").includes(word) ? 1 : -1)),
+    );
+  };
+
+  it("is a verbatim piece of the text round the words that weigh most", () => {
+    expect(weigh("One day, perhaps,  the keepers “sign” their own log and rest.", "sign their own log")).toBe(
+      "sign” their own log",
+    );
+  });
+
+  it("has three words at least where there are three, and twelve at most", () => {
+    expect(weigh("Alpha beta gamma delta.", "beta").split(" ")).toHaveLength(3);
+    const many = "a b c d e f g h i j k l m n o p q r s t";
+    expect(weigh(many, many).split(" ")).toHaveLength(12);
+    expect(weigh("Alpha beta.", "alpha").length).toBeGreaterThan(0);
+  });
+
+  it("does not reach over words that stand otherwise", () => {
+    const text = "They sign letters rather than parcels, but they stamp the forms.";
+    expect(weigh(text, "sign letters they stamp the forms")).not.toContain("parcels");
+  });
+
+  it("does not reach over half a character", () => {
+    const quote = weigh("Keepers sign every\ud83d log they write.", "keepers sign every log they write");
+    expect(quote).not.toMatch(/\p{Surrogate}/u);
+    expect(quote).not.toBe("");
+  });
+});
+
+describe("mapSpansToCapabilities()", () => {
+  const module = {
+    id: "m",
+    passages: [{ kind: "need", text: "The content is encrypted from end to end for both of them." }] as const,
+  };
+  const spans = extractEvidenceSpans({ id: "s", description: "", modules: [module] }, module, { stance: true, locks: true });
+  const strongestOf = (readings?: ReadonlyMap<(typeof spans)[number], Float64Array>): string | undefined =>
+    [...mapSpansToCapabilities(spans, { ...ALL, readings })].sort((a, b) => b.share - a.share)[0]?.capability;
+
+  it("says what a span speaks of, with a verbatim quotation", () => {
+    const [found] = [...mapSpansToCapabilities(spans, ALL)].sort((a, b) => b.share - a.share);
+    expect(found?.capability).toBe("end-to-end-secrecy");
+    expect(module.passages[0].text).toContain(found?.quote());
+  });
+
+  it("hears what somebody else takes the span for", () => {
+    const other = new Float64Array(READINGS.length);
+    other[READINGS.indexOf("fan-out")] = 2;
+    expect(strongestOf(new Map(spans.map((span) => [span, other])))).toBe("fan-out");
+  });
+});

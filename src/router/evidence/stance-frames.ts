@@ -1,0 +1,78 @@
+/** How a stretch of text stands to what it speaks of. */
+export type Stance = "wanted" | "denied" | "avoided" | "elsewhere";
+
+/**
+ * Words that turn what stands beside them. `after`: from here to the end of the thought. `before`: the thought up to here.
+ * `around`: the whole thought. Only turns of phrase that leave no doubt: "never twice" and "nobody may read it" are needs.
+ */
+export interface Frame {
+  readonly stance: Exclude<Stance, "wanted">;
+  readonly covers: "after" | "before" | "around";
+  readonly words: RegExp;
+}
+
+const AFTER = {
+  denied: [
+    String.raw`(?:no|without|hardly any|little) (?:real |particular |great )?(?:need|reason|call|use|occasion|requirement|demand)s? (?:for|to|of)`,
+    String.raw`needs? (?:no|neither|not)`,
+    "needn't|need not",
+    String.raw`(?:do|does|did|is|are|will|would)(?:n't| not) (?:really |even )?(?:need|require|call for|ask for|care|mind|worry|bother|insist|have to|depend on)`,
+    String.raw`(?:nobody|no one|none of (?:us|them)|no party) (?:here )?(?:has to|have to|needs?|cares?|minds?|worries|bothers?|insists?|asks for)`,
+    "could(?:n't| not) care less",
+    String.raw`(?:not|isn't|aren't) (?:interested in|bothered (?:by|about|with)|worried about|concerned (?:with|about)|fussy about|particular about|after)`,
+    "nothing (?:is |was |here is )?(?:secret|confidential|sensitive|private|to (?:hide|vote|discuss|negotiate|agree|sign|decide|prove|poll))",
+    "never mind|regardless of|skip(?:ping)? the",
+  ],
+  avoided: [
+    // To avoid stalling or duplicates is a need; to avoid a thing is not.
+    String.raw`avoid(?:s|ed|ing)?(?! (?:\w+ing|duplicates?|delays?|loss|losses|conflicts?|drift|double|lag|stalls?|head)\b)`,
+    "refrain(?:s|ing)? from|steer(?:s|ing)? clear of|(?:stay|keep)(?:s|ing)? (?:away from|clear of|off)",
+    "(?:deliberately|consciously|expressly|explicitly) (?:no|not|do without|does without|without)",
+    "(?:tired|sick|weary) of|fed up with",
+    "rather than|instead of|as opposed to|in place of|in lieu of",
+    // "Under no circumstances may it be booked twice" is a demand.
+    "under no circumstances(?! (?:may|must|shall|should|can|will|is|are))",
+    "rul(?:es?|ed|ing) out|(?:a )?ban on|no place for",
+    String.raw`(?:no|not|without|nothing with|never|non)[ -](?:any |a |an |the )?(?:[\w-]+[ ,/]+(?:or |and )?){0,2}(?:rest|restful|resources?|resource[ -](?:oriented|modell?ing|semantics)|endpoints?|crud|status codes?|state machines?)`,
+  ],
+  elsewhere: ["unlike|compared (?:to|with)|as distinct from"],
+} as const;
+
+const BEFORE = {
+  denied: [
+    String.raw`(?:not|n't|never|neither|nor) (?:strictly |really |even |be )?(?:needed|required|necessary|wanted|asked for|called for|important|relevant|essential|mandatory)`,
+    "unnecessary|irrelevant|superfluous|unimportant|immaterial|pointless|overkill|optional",
+    String.raw`(?:do|does|did)(?:n't| not) (?:matter|apply|arise|count|concern us|interest)`,
+    String.raw`(?:is|are|be|of) no (?:real |great |particular )?(?:concern|issue|interest|importance|consequence|use|worry|tragedy|topic|requirement)`,
+    "plays? no (?:part|role)|n/a|(?:does|do) no (?:harm|damage)|can wait|all the same to (?:me|us)",
+  ],
+  avoided: ["(?:is|are|be|was|were) (?:to be |best )?(?:avoided|ruled out|turned down|off limits|expressly unwanted)"],
+  elsewhere: [],
+} as const;
+
+const AROUND = {
+  denied: [String.raw`neither [^.;]{1,80} nor [^.;]{1,60} (?:needed|required|necessary|called for|wanted|asked for)`],
+  avoided: [],
+  elsewhere: [
+    "elsewhere|next door|out of scope|not in scope|outside (?:our|the) scope",
+    String.raw`(?:is|are) (?:already )?(?:handled|done|covered|owned|provided|taken care of|dealt with|looked after|seen to|solved) (?:by|in|at|upstream|downstream)`,
+    "(?:is|are) (?:not|none of) (?:ours|our (?:job|part|business|concern|affair))|somebody else's|someone else's|a matter for|the (?:job|business|affair|responsibility) of",
+    String.raw`used to|formerly|in the past|years ago|last year|back then|until recently|the (?:old|former|previous|earlier|legacy|outgoing) (?:system|version|design|prototype|set-?up|solution|pilot|release|platform|supplier|tool)`,
+    String.raw`phase (?:two|three|2|3|ii|iii)|next (?:year|quarter|release)|a later (?:phase|release|version|project)|(?:come|comes|follow|follows) in v\d|on the roadmap`,
+    "thesis|hobby|slide deck|brochure|known for|made (?:its|our|their) name|famous for|a talk (?:on|about)",
+  ],
+} as const;
+
+function framesOf(covers: Frame["covers"], groups: Record<Frame["stance"], readonly string[]>): readonly Frame[] {
+  return (["denied", "avoided", "elsewhere"] as const).flatMap((stance) =>
+    groups[stance].length === 0
+      ? []
+      : [{ stance, covers, words: new RegExp(String.raw`(?<![\w-])(?:${groups[stance].join("|")})(?![\w-])`, "giu") }],
+  );
+}
+
+export const FRAMES: readonly Frame[] = [
+  ...framesOf("after", AFTER),
+  ...framesOf("before", BEFORE),
+  ...framesOf("around", AROUND),
+];

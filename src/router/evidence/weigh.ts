@@ -1,0 +1,76 @@
+import type { Learned } from "./learned.js";
+import type { Mark } from "./marks.js";
+import { shares } from "./shares.js";
+
+/** The marks of a text that are known. */
+export interface Weighed {
+  /** For each class, how likely it is. They sum to one. */
+  readonly shares: Float64Array;
+  /** How much each of so many words speaks for one class rather than for the others. */
+  wordsFor(chosen: number, count: number): Float64Array;
+}
+
+/** Holds texts against what was learned. The same bits on every machine: sums, products and square roots only. */
+export class Scales {
+  readonly #learned: Learned;
+  /** Built when the first text is read, not when the module is loaded. */
+  #places: ReadonlyMap<string, number> | undefined;
+
+  constructor(learned: Learned) {
+    this.#learned = learned;
+  }
+
+  weigh(marks: readonly Mark[]): Weighed {
+    const { biases } = this.#learned;
+    const known = marks.flatMap(({ mark, words }) => {
+      const place = this.#placeOf(mark);
+      return place === undefined ? [] : [{ place, words }];
+    });
+    const scale = 1 / Math.sqrt(Math.max(known.length, 1));
+    const scores = biases.map((bias, each) => {
+      let sum = 0;
+      for (const { place } of known) sum += this.#weightAt(place + each);
+      return bias + sum * scale;
+    });
+    return {
+      shares: shares(scores),
+      wordsFor: (chosen, count) => {
+        const parts = new Float64Array(count);
+        for (const { place, words } of known) {
+          const ahead = this.#weightAt(place + chosen) - this.#meanAt(place);
+          for (const index of words) parts[index] = (parts[index] ?? 0) + ahead / words.length;
+        }
+        return parts;
+      },
+    };
+  }
+
+  knows(mark: string): boolean {
+    return this.#placeOf(mark) !== undefined;
+  }
+
+  /** Does this mark by itself speak clearly for one of the first so many classes? */
+  isTelling(mark: string, classes: number, least: number): boolean {
+    const place = this.#placeOf(mark);
+    if (place === undefined) return false;
+    for (let each = 0; each < classes; each++) if (this.#weightAt(place + each) >= least) return true;
+    return false;
+  }
+
+  #placeOf(mark: string): number | undefined {
+    const { marks, biases } = this.#learned;
+    this.#places ??= new Map(marks.split("|").map((each, index) => [each, index * biases.length]));
+    return this.#places.get(mark);
+  }
+
+  #weightAt(place: number): number {
+    const { weights, zero, step } = this.#learned;
+    return (weights.charCodeAt(place) - zero) * step;
+  }
+
+  #meanAt(place: number): number {
+    let sum = 0;
+    for (let each = 0; each < this.#learned.biases.length; each++) sum += this.#weightAt(place + each);
+    return sum / this.#learned.biases.length;
+  }
+}

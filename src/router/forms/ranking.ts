@@ -1,0 +1,26 @@
+import { AgentError, isObject, type Maybe } from "../../envelope/index.js";
+import { featureRows } from "../../protocols/candidates.js";
+import type { Features } from "../../protocols/features.js";
+import { parseText } from "./document.js";
+import { suggestion } from "./nearest.js";
+import { rowNamed } from "./protocol-names.js";
+
+/** The prior ranking of a file, `{ "ranking": ["…", …] }` in JSON or YAML: protocol names as decisions write them, best first. */
+export async function parseRanking(text: string, rows: Maybe<readonly Features[]> = featureRows()): Promise<readonly string[]> {
+  const parsed = await parseText(text);
+  const ranking = parsed.kind === "document" && isObject(parsed.value) ? parsed.value["ranking"] : undefined;
+  if (!Array.isArray(ranking) || ranking.length === 0)
+    throw new AgentError("invalid_message", "it has no ranking: a list of protocols, the best first", { field: "ranking" });
+  const names = ranking.map((word, index) => nameAt(word, `ranking[${index}]`, rows));
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new AgentError("invalid_message", `ranking names ${twice} twice`, { field: "ranking" });
+  return names;
+}
+
+function nameAt(word: unknown, field: string, rows: readonly Features[]): string {
+  const row = typeof word === "string" ? rowNamed(word, rows) : undefined;
+  if (row !== undefined) return row.name;
+  const known = rows.map(({ name }) => name);
+  const meant = typeof word === "string" ? suggestion(word, known) : `there are: ${known.join(", ")}`;
+  throw new AgentError("invalid_message", `${field} names no protocol: ${JSON.stringify(word)}; ${meant}`, { field });
+}

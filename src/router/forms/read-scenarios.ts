@@ -1,0 +1,100 @@
+import { AgentError, isObject, type JsonObject, type Maybe } from "../../envelope/index.js";
+import { featureRows } from "../../protocols/candidates.js";
+import type { Features } from "../../protocols/features.js";
+import type { Scenario } from "../scenario.js";
+import { type PlacedRecord, parseText, UNREADABLE } from "./document.js";
+import { checkScenario } from "./finish.js";
+import { readLabelled } from "./labelled.js";
+import { SCENARIOS_PER_FILE } from "./limits.js";
+import { Malformed } from "./members.js";
+import { readOwn } from "./own.js";
+import { readReleased } from "./released.js";
+import { readRoles } from "./roles.js";
+
+/** A scenario that was left out whole, because a record of it is malformed or absent. */
+export interface Excluded {
+  readonly scenario_id: string | undefined;
+  /** A path, such as `scenarios[2].modules[0].text`, or a line and a path. */
+  readonly where: string;
+  readonly because: string;
+}
+
+export interface ReadScenarios {
+  readonly scenarios: readonly Scenario[];
+  readonly excluded: readonly Excluded[];
+}
+
+export interface ReadOptions {
+  /** The protocols that a file may name. Default: all that are registered or described. */
+  readonly rows?: Maybe<readonly Features[]>;
+}
+
+type Reader = (record: unknown, rows: readonly Features[]) => Scenario;
+
+/** The scenarios of a parsed document: one, a list, or `{ scenarios: […] }`, in any of the four forms. */
+export function readScenarios(document: unknown, options: ReadOptions = {}): ReadScenarios {
+  return readRecords(recordsOf(document), options);
+}
+
+/** The scenarios of a file's text: JSON, one JSON object a line, or YAML. The name is only a hint. */
+export async function parseScenarioText(text: string, name?: string, options: ReadOptions = {}): Promise<ReadScenarios> {
+  const parsed = await parseText(text, name);
+  return readRecords(parsed.kind === "lines" ? parsed.records : recordsOf(parsed.value), options);
+}
+
+function readRecords(records: readonly PlacedRecord[], { rows = featureRows() }: ReadOptions): ReadScenarios {
+  if (records.length > SCENARIOS_PER_FILE)
+    throw new AgentError("too_large", `there are ${records.length} scenarios, and one file may have ${SCENARIOS_PER_FILE}`);
+  const scenarios: Scenario[] = [];
+  const excluded: Excluded[] = [];
+  for (const record of records) {
+    try {
+      scenarios.push(readRecord(record.value, rows));
+    } catch (thrown) {
+      if (!(thrown instanceof Malformed)) throw thrown;
+      const { where, because } = thrown;
+      excluded.push({ scenario_id: idIn(record.value), where: joinPlace(record.place, where), because });
+    }
+  }
+  return { scenarios, excluded };
+}
+
+function recordsOf(document: unknown): readonly PlacedRecord[] {
+  const listed = isObject(document) && Object.hasOwn(document, "scenarios") ? document["scenarios"] : undefined;
+  if (Array.isArray(listed)) return placed(listed, "scenarios");
+  if (Array.isArray(document)) return placed(document, "");
+  if (isObject(document)) return [{ place: "", value: document }];
+  throw new AgentError("invalid_message", "it holds no scenario: neither an object nor a list of them");
+}
+
+function placed(list: readonly unknown[], name: string): readonly PlacedRecord[] {
+  return list.map((value, index) => ({ place: `${name}[${index}]`, value }));
+}
+
+function joinPlace(place: string, where: string): string {
+  if (place === "" || where === "") return place === "" ? where || "the scenario" : place;
+  return place.startsWith("line") ? `${place}: ${where}` : `${place}.${where}`;
+}
+
+function readRecord(record: unknown, rows: readonly Features[]): Scenario {
+  if (record === UNREADABLE) throw new Malformed("", "is not JSON");
+  if (!isObject(record)) throw new Malformed("", "must be an object");
+  const scenario = readerOf(record)(record, rows);
+  checkScenario(scenario);
+  return scenario;
+}
+
+/** Every form has a member that no other has. What has none of them is taken for ours, which then says what is missing. */
+function readerOf(record: JsonObject): Reader {
+  if (Object.hasOwn(record, "module")) return readReleased;
+  if (!Object.hasOwn(record, "scenario_id")) return readOwn;
+  const modules = Array.isArray(record["modules"]) ? record["modules"] : [];
+  const some = (name: string): boolean => modules.some((module) => isObject(module) && Object.hasOwn(module, name));
+  return some("role") && !some("text") ? readRoles : readLabelled;
+}
+
+function idIn(record: unknown): string | undefined {
+  if (!isObject(record)) return undefined;
+  const id = ["scenario_id", "scenario", "id"].flatMap((name) => (Object.hasOwn(record, name) ? [record[name]] : []))[0];
+  return typeof id === "string" ? id : undefined;
+}

@@ -1,0 +1,39 @@
+/**
+ * How claims about performance are worded, each in all its inflections. A rationale explains a choice by what was asked for and
+ * by what a protocol can do; how well one does it is for measurements to say.
+ */
+const CLAIMS: readonly string[] = [
+  "latenc(?:y|ies)",
+  "throughputs?",
+  "(?:ultra)?fast(?:er|est|ness)?",
+  "slow(?:s|ed|er|est|ing|ly|ness)?",
+  "speed(?:s|y|ier|iest|ily|ups?|ed|ing)?",
+  "sped",
+  "quick(?:er|est|ly|ness|en|ens|ened|ening)?",
+  "rapid(?:ly|ity)?",
+  "swift(?:er|est|ly|ness)?",
+  "accelerat(?:e|es|ed|ing|ion|or|ors)",
+  "(?:high-?)?perform(?:ance|ances|ant)",
+  "(?:out|under)perform(?:s|ed|ing|ance)?",
+  "benchmark(?:s|ed|ing)?",
+  "(?:milli|micro|nano)?seconds",
+  "(?:milli|micro|nano)second",
+  "sub-?second",
+  "per[ -](?:second|minute)",
+  "msecs?|ms|µs|usecs?|qps|tps|rps|rtts?",
+  "per ?cent(?:s|age|ages|iles?)?",
+  "(?:success|failure|error|hit|completion|recovery)[ -]rates?",
+  "(?:response|recovery|round-?trip|answer|turnaround)[ -]times?",
+  "overheads?",
+  "(?:in|cost-)?efficien(?:t|tly|cy|cies)",
+  "bandwidths?",
+  "cheap(?:er|est|ly|ness)?",
+  "jitters?",
+];
+
+const CLAIM = new RegExp(`(?<![\\p{L}\\p{M}])(?:${CLAIMS.join("|")})(?![\\p{L}\\p{M}])|[%‰]`, "iu");
+
+/** The first words that claim something about performance, if any do. */
+export function performanceClaimIn(text: string): string | undefined {
+  return CLAIM.exec(text)?.[0];
+}

@@ -1,0 +1,92 @@
+import type { Features } from "../protocols/features.js";
+import { performanceClaimIn } from "./lint-performance-words.js";
+import { strangersIn } from "./lint-vocabulary.js";
+
+/** How long an explanation may be. */
+export const RATIONALE_CHARACTERS = 1_000;
+/** A problem shows this much of what somebody else wrote. */
+const SHOWN_CHARACTERS = 80;
+/** A problem names this many strange words; the first ones say enough. */
+const SHOWN_WORDS = 8;
+
+/** What a rationale may lean on. */
+export interface RationaleGround {
+  readonly spans: readonly string[];
+  readonly features: readonly Features[];
+}
+
+/** Everything wrong with a rationale, as sentences; none where it only names evidence and capabilities of the model. */
+export function lintRationale(rationale: string, { spans, features }: RationaleGround): readonly string[] {
+  const problems = [...lintReason("rationale", rationale)];
+  if (rationale.length > RATIONALE_CHARACTERS) return problems;
+  const unquoted = withoutQuoted(rationale, spans);
+  for (const piece of quotedIn(unquoted)) problems.push(`rationale: quotes ${shown(piece)}, which is none of the evidence spans`);
+  const strange = strangersIn(unquoted, spans, features);
+  if (strange.length > 0)
+    problems.push(`rationale: names what neither the feature model nor the evidence knows: ${listed(strange)}`);
+  return problems;
+}
+
+/** What holds for every reason that is given, also for why a candidate was turned down. */
+export function lintReason(field: string, reason: string): readonly string[] {
+  if (reason.trim() === "") return [`${field}: is empty`];
+  if (reason.length > RATIONALE_CHARACTERS) return [`${field}: has more than ${RATIONALE_CHARACTERS} characters`];
+  const problems: string[] = [];
+  // Letters that merely look different, such as those of full width, are read as what they look like.
+  const plain = reason.normalize("NFKC");
+  if (NUMBER.test(reason + plain)) problems.push(`${field}: contains a digit`);
+  const claim = performanceClaimIn(plain);
+  if (claim !== undefined) problems.push(`${field}: claims something about performance: ${shown(claim)}`);
+  if (ODD_CHARACTER.test(plain)) problems.push(`${field}: contains something that is neither a letter nor punctuation`);
+  return problems;
+}
+
+/** May a rationale quote this span? Evidence with digits in it, or about performance, stays out of the sentence. */
+export function isQuotable(span: string): boolean {
+  return lintReason("span", span).length === 0 && !DOUBLE_QUOTE.test(span);
+}
+
+const NUMBER = /\p{N}/u;
+/** Control characters and symbols could move a terminal's cursor, or say with a picture what words may not. Digits are told apart. */
+const ODD_CHARACTER = /[^\p{L}\p{M}\p{N}\p{P}\p{Zs}]/u;
+const DOUBLE_QUOTE = /["“”„«»]/u;
+
+/** Opening and closing marks of quotations. */
+const QUOTES: readonly (readonly [string, string])[] = [
+  ['"', '"'],
+  ["“", "”"],
+  ["„", "“"],
+  ["«", "»"],
+  ["'", "'"],
+  ["‘", "’"],
+];
+
+/** The rationale without those of its quotations that are spans. The longest goes first: it may contain others. */
+function withoutQuoted(rationale: string, spans: readonly string[]): string {
+  let left = rationale;
+  for (const span of [...spans].sort((a, b) => b.length - a.length))
+    for (const [open, close] of QUOTES) left = left.replaceAll(`${open}${span}${close}`, " ");
+  return left;
+}
+
+const DOUBLE_QUOTED = /["“„«]([^"“”„«»]*)["“”»]?|["“”„«»]/gu;
+/** An apostrophe stands after a letter; a quotation begins where no letter is in front, and ends where none follows. */
+const SINGLE_QUOTED = /(?<![\p{L}\p{M}])['‘](?=\S)(.+?)(?<=\S)['’](?![\p{L}\p{M}])/gsu;
+
+function quotedIn(text: string): readonly string[] {
+  const found = [...text.matchAll(DOUBLE_QUOTED), ...text.matchAll(SINGLE_QUOTED)];
+  return found.map(([whole, piece]) => piece ?? whole);
+}
+
+/** Somebody else's words inside a sentence of ours: bounded, and as a JSON string. */
+export function shown(text: string): string {
+  return JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
+}
+
+function listed(words: readonly string[]): string {
+  const more = words.length > SHOWN_WORDS ? " and more" : "";
+  return `${words
+    .slice(0, SHOWN_WORDS)
+    .map((word) => shown(word))
+    .join(", ")}${more}`;
+}

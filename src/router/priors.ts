@@ -1,0 +1,74 @@
+import { AgentError, isObject, type Maybe } from "../envelope/index.js";
+import { featureRows } from "../protocols/candidates.js";
+import type { Features } from "../protocols/features.js";
+import { rowNamed } from "./forms/protocol-names.js";
+
+/** How many protocols one results file may compare. */
+export const RESULTS_PROTOCOLS = 100;
+
+/** How a protocol did in a bench that ran all of them side by side. */
+interface Measured {
+  readonly protocol: string;
+  /** The share of calls that succeeded, from 0 to 1. */
+  readonly success: number;
+  /** The median latency in microseconds. Endless where nothing succeeded, so that there is none. */
+  readonly p50Us: number;
+}
+
+/**
+ * The candidate that stands first in the ranking, however it is capitalised there; who is not ranked comes after all who are,
+ * in the order given. Only ever asked about candidates that are all feasible, so a prior never outweighs a requirement.
+ */
+export function tieBreakWithPrior(candidates: readonly string[], ranking: readonly string[]): string {
+  const places = ranking.map((name) => name.toLowerCase());
+  const placeOf = (candidate: string): number => {
+    const place = places.indexOf(candidate.toLowerCase());
+    return place < 0 ? places.length : place;
+  };
+  const [first, ...others] = candidates;
+  if (first === undefined) throw new AgentError("invalid_message", "there is no candidate to choose", { field: "candidates" });
+  return others.reduce((best, each) => (placeOf(each) < placeOf(best) ? each : best), first);
+}
+
+/**
+ * The ranking that a bench's results give: by the share of calls that succeeded, then by median latency, then as the rows of
+ * the model stand. Reads `{ "protocols": [{ "protocol", "success", "p50Us" }] }` and looks at no other member.
+ */
+export function rankingFromResults(results: unknown, rows: readonly Features[] = featureRows()): readonly string[] {
+  const list = isObject(results) ? results["protocols"] : undefined;
+  if (!Array.isArray(list) || list.length === 0)
+    throw malformed("protocols", "must be a list of what was measured for each protocol");
+  if (list.length > RESULTS_PROTOCOLS) throw malformed("protocols", `has more than ${RESULTS_PROTOCOLS} entries`);
+  const measured = list.map((entry, index) => readMeasured(entry, `protocols[${index}]`, rows));
+  const twice = measured.find(({ protocol }, index) => measured.findIndex((each) => each.protocol === protocol) !== index);
+  if (twice !== undefined) throw malformed("protocols", `has ${twice.protocol} twice`);
+  const place = (protocol: string): number => rows.findIndex(({ name }) => name === protocol);
+  return measured
+    .toSorted((a, b) => b.success - a.success || compared(a.p50Us, b.p50Us) || place(a.protocol) - place(b.protocol))
+    .map(({ protocol }) => protocol);
+}
+
+function readMeasured(entry: unknown, path: string, rows: readonly Features[]): Measured {
+  if (!isObject(entry)) throw malformed(path, "must be an object");
+  const { protocol: word, success, p50Us } = entry;
+  const row: Maybe<Features> = typeof word === "string" ? rowNamed(word, rows) : undefined;
+  if (row === undefined) throw malformed(`${path}.protocol`, `names none of ${rows.map(({ name }) => name).join(", ")}`);
+  if (typeof success !== "number" || !(success >= 0 && success <= 1))
+    throw malformed(`${path}.success`, "must be a share from 0 to 1");
+  return { protocol: row.name, success, p50Us: readLatency(p50Us, success, `${path}.p50Us`) };
+}
+
+function readLatency(p50Us: unknown, success: number, path: string): number {
+  if ((p50Us === undefined || p50Us === null) && success === 0) return Number.POSITIVE_INFINITY;
+  if (typeof p50Us === "number" && Number.isFinite(p50Us) && p50Us >= 0) return p50Us;
+  throw malformed(path, "must be a number of microseconds, zero or more");
+}
+
+/** Without a difference: two endless ones have none. */
+function compared(a: number, b: number): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+function malformed(field: string, problem: string): AgentError {
+  return new AgentError("invalid_message", `the results are malformed: ${field} ${problem}`, { field });
+}

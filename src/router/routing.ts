@@ -1,0 +1,143 @@
+import type { Cancel, Maybe } from "../envelope/index.js";
+import { defaultCandidates } from "../protocols/candidates.js";
+import type { Features } from "../protocols/features.js";
+import type { Decision } from "./decision.js";
+import { type Judgement, judge, type ReadSpans, spansOf } from "./judge.js";
+import { groundsFor, rationaleOf, rationaleTogether, rejectionsOf } from "./rationale.js";
+import type { Module, Scenario } from "./scenario.js";
+import { agreeOnOne, heldTogether } from "./scope.js";
+import type { RouterSettings } from "./settings.js";
+
+/** The work behind `route`. */
+export async function decideAll(
+  input: Scenario | readonly Scenario[],
+  given: RouterSettings,
+  cancel: Cancel,
+): Promise<readonly Decision[]> {
+  // Made once: whoever compares what modules say of a candidate must meet the same candidate in each.
+  const settings = { ...given, candidates: given.candidates ?? defaultCandidates() };
+  const scenarios: readonly Scenario[] = "modules" in input ? [input] : input;
+  const decisions: Decision[] = [];
+  for (const scenario of scenarios) {
+    const judgements: Judgement[] = [];
+    for (const module of scenario.modules)
+      judgements.push(judge(scenario, module, settings, await readBySentence(scenario, module, settings)));
+    if (cancel.cancelled) throw cancel.reason;
+    if (settings.scope === "scenario") decisions.push(...(await decidedTogether(judgements, settings, cancel)));
+    else for (const judgement of judgements) decisions.push(await settled(decided(judgement), judgement, settings, cancel));
+  }
+  return decisions;
+}
+
+/** What sentence embeddings take the module's spans for, where there are any. */
+async function readBySentence(scenario: Scenario, module: Module, settings: RouterSettings): Promise<Maybe<ReadSpans>> {
+  const { embedder, without } = settings;
+  if (embedder === undefined || without?.includes("embeddings") === true) return undefined;
+  const { readSpans } = await import("./embeddings/read-spans.js");
+  const spans = spansOf(scenario, module, settings);
+  return { spans, readings: await readSpans(spans, embedder) };
+}
+
+function decided(judgement: Judgement): Decision {
+  const { chosen, margin } = judgement;
+  if (chosen === undefined) return undecided(judgement, whyUndecided(judgement));
+  return made(judgement, chosen, margin);
+}
+
+function made(judgement: Judgement, chosen: Features, margin: number): Decision {
+  const grounds = groundsFor(judgement, chosen);
+  return {
+    scenario_id: judgement.scenario.id,
+    module_id: judgement.module.id,
+    selected_protocol: chosen.name,
+    evidence_spans: grounds.spans,
+    rationale: rationaleOf(judgement, grounds),
+    margin: inHundredths(margin),
+    abstained: false,
+    rejected: rejectionsOf(judgement, chosen),
+  };
+}
+
+function undecided(judgement: Judgement, rationale: string): Decision {
+  return {
+    scenario_id: judgement.scenario.id,
+    module_id: judgement.module.id,
+    selected_protocol: null,
+    evidence_spans: [],
+    rationale,
+    margin: 0,
+    abstained: true,
+    rejected: rejectionsOf(judgement, undefined),
+  };
+}
+
+const NOTHING_DECIDES = "Nothing in the text decides.";
+
+function whyUndecided({ feasible }: Judgement): string {
+  return feasible.length === 0 ? "No candidate can carry all that is demanded." : NOTHING_DECIDES;
+}
+
+/** One protocol for all modules: the module's own evidence is shown where it speaks for the common choice. */
+async function decidedTogether(
+  judgements: readonly Judgement[],
+  settings: RouterSettings,
+  cancel: Cancel,
+): Promise<readonly Decision[]> {
+  const agreement = agreeOnOne(judgements, settings.ranking);
+  const held = judgements.map((judgement) => heldTogether(judgement, judgements, agreement));
+  const { chosen, margin, suited } = agreement;
+  if (chosen !== undefined) return held.map((judgement) => madeTogether(judgement, chosen, margin));
+  const why = suited.length === 0 ? "No candidate can carry all that the modules demand together." : NOTHING_DECIDES;
+  const answers: Decision[] = [];
+  for (const judgement of held) answers.push(await settled(undecided(judgement, why), judgement, settings, cancel));
+  // Whoever is asked module by module may name several, and only one answer for all is an answer.
+  const alike = new Set(answers.map(({ selected_protocol }) => selected_protocol)).size === 1;
+  return alike ? answers : held.map((judgement) => undecided(judgement, why));
+}
+
+function madeTogether(judgement: Judgement, chosen: Features, margin: number): Decision {
+  const { unfit } = judgement;
+  return {
+    ...made(judgement, chosen, margin),
+    rationale: rationaleTogether(groundsFor(judgement, chosen)),
+    rejected: rejectionsOf(judgement, chosen).map(({ protocol, because }) => ({
+      protocol,
+      because: unfit.some(({ candidate }) => candidate.name === protocol) ? because : "suits the modules together less",
+    })),
+  };
+}
+
+/** What happens where the text alone does not decide. A choice that breaks a hard constraint is never made. */
+async function settled(decision: Decision, judgement: Judgement, settings: RouterSettings, cancel: Cancel): Promise<Decision> {
+  const { abstain, ranking } = settings;
+  const { scenario, module, feasible } = judgement;
+  if (!decision.abstained || abstain === undefined || abstain.kind === "ask" || feasible.length === 0) return decision;
+  if (abstain.kind === "default") {
+    const chosen = feasible.find(({ name, id }) => name === abstain.protocol || id === abstain.protocol);
+    if (chosen === undefined) return decision;
+    return {
+      ...decision,
+      selected_protocol: chosen.name,
+      rationale: "Nothing in the text decides; the default stands.",
+      rejected: rejectionsOf(judgement, chosen),
+    };
+  }
+  const input = [...module.passages.map(({ text }) => text), scenario.description];
+  const answer = await abstain.opinion.about({ scenario, module, input, feasible, ranking }, cancel);
+  if (answer.kind === "none") return decision;
+  const { protocol, evidence_spans, rationale, prompt_sha256 } = answer.opinion;
+  const chosen = feasible.find(({ name }) => name === protocol);
+  if (chosen === undefined) return decision;
+  return {
+    ...decision,
+    selected_protocol: protocol,
+    evidence_spans,
+    rationale,
+    rejected: rejectionsOf(judgement, chosen),
+    prompt_sha256,
+  };
+}
+
+function inHundredths(margin: number): number {
+  return Math.round(Math.min(1, Math.max(0, margin)) * 100) / 100;
+}

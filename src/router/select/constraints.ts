@@ -1,0 +1,91 @@
+import { CAPABILITIES, type CapabilityId, type Features } from "../../protocols/features.js";
+import type { Evidence } from "../evidence/capabilities.js";
+import type { Module } from "../scenario.js";
+import { tierOf } from "./tiers.js";
+
+/** Something a candidate must be able to do, or must not bring with it. */
+export interface Constraint {
+  readonly kind: "requires" | "avoids";
+  readonly capability: CapabilityId;
+  /** The file says so in so many words; otherwise it is read from its prose. */
+  readonly stated: boolean;
+}
+
+/** A candidate that cannot be taken, and why. */
+export interface Unfit {
+  readonly candidate: Features;
+  readonly because: string;
+}
+
+/** How sure a reading must be before it rules anybody out: one for what the file calls a demand, one for plain prose. */
+const SURE = { demanded: 0.8, prose: 0.93 };
+
+const HARD: ReadonlySet<string> = new Set(CAPABILITIES.filter((each) => "hard" in each).map(({ id }) => id));
+
+/** What a module demands so clearly that it rules candidates out. */
+export function constraintsOf(
+  module: Module,
+  evidence: readonly Evidence[],
+  settings: { readonly locks: boolean },
+): readonly Constraint[] {
+  const found: Constraint[] = [];
+  const add = (constraint: Constraint): void => {
+    if (!found.some(({ kind, capability }) => kind === constraint.kind && capability === constraint.capability))
+      found.push(constraint);
+  };
+  if (settings.locks) {
+    for (const capability of module.requires ?? []) add({ kind: "requires", capability, stated: true });
+    for (const capability of module.avoids ?? []) add({ kind: "avoids", capability, stated: true });
+  }
+  for (const { span, capability, share } of evidence) {
+    const { kind, stance } = span;
+    if (kind === "mustNot" && settings.locks && share >= SURE.demanded) add({ kind: "avoids", capability, stated: true });
+    if (stance !== "wanted" || !HARD.has(capability)) continue;
+    if (kind === "must" && settings.locks && share >= SURE.demanded) add({ kind: "requires", capability, stated: true });
+    // In prose only identity and secrecy rule anybody out: the rest are wishes that are weighed.
+    else if (tierOf(capability) === "identity" && share * span.trust >= SURE.prose)
+      add({ kind: "requires", capability, stated: false });
+  }
+  return found;
+}
+
+/** Why a candidate cannot be taken; undefined where nothing stands against it. */
+export function whyIncompatible(candidate: Features, constraints: readonly Constraint[]): string | undefined {
+  for (const { kind, capability } of constraints) {
+    if (kind === "requires" && candidate.support[capability] === undefined) return `cannot carry ${labelOf(capability)}`;
+    if (kind === "avoids" && candidate.inherent.includes(capability))
+      return `brings ${labelOf(capability)}, which is to be avoided`;
+  }
+  return undefined;
+}
+
+/** Can this protocol carry everything that is demanded? */
+export function isProtocolCompatible(candidate: Features, constraints: readonly Constraint[]): boolean {
+  return whyIncompatible(candidate, constraints) === undefined;
+}
+
+const LABELS: ReadonlyMap<string, string> = new Map(CAPABILITIES.map(({ id, label }) => [id, label]));
+
+/** A capability as people call it. */
+export function labelOf(capability: CapabilityId): string {
+  return LABELS.get(capability) ?? capability;
+}
+
+/** Who can be taken, and who cannot. */
+export function reduceCandidates(
+  candidates: readonly Features[],
+  module: Module,
+  constraints: readonly Constraint[],
+  settings: { readonly locks: boolean },
+): { readonly feasible: readonly Features[]; readonly unfit: readonly Unfit[] } {
+  const unfit = candidates.flatMap((candidate): readonly Unfit[] => {
+    const because = (settings.locks ? whyRuledOut(candidate, module) : undefined) ?? whyIncompatible(candidate, constraints);
+    return because === undefined ? [] : [{ candidate, because }];
+  });
+  return { feasible: candidates.filter((candidate) => !unfit.some((each) => each.candidate === candidate)), unfit };
+}
+
+function whyRuledOut({ name }: Features, { only, never }: Module): string | undefined {
+  if (only !== undefined && !only.includes(name)) return "is not among those the file allows";
+  return never?.includes(name) === true ? "is ruled out by the file" : undefined;
+}

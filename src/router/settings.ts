@@ -1,0 +1,32 @@
+import type { Maybe } from "../envelope/index.js";
+import type { Features } from "../protocols/features.js";
+import type { Embedder } from "./embedder.js";
+import type { SecondOpinion } from "./second-opinion.js";
+
+/** The groups of needs, strongest first, by which candidates are told apart. */
+export type Tier = "identity" | "operations" | "interaction";
+export const PRIORITY: readonly Tier[] = ["identity", "operations", "interaction"];
+
+/** Parts of the router that can be switched off, to see what each is worth. */
+export const ABLATIONS = ["locks", "priority", "narrative", "stance", "phrases", "embeddings"] as const;
+export type Ablation = (typeof ABLATIONS)[number];
+
+/** What happens where the text does not decide. */
+export type AbstainPolicy =
+  | { readonly kind: "ask" }
+  | { readonly kind: "default"; readonly protocol: string }
+  | { readonly kind: "model"; readonly opinion: SecondOpinion };
+
+export interface RouterSettings {
+  /** Rows of the feature model that take part, in the order of last resort. Default: the seeds' four. */
+  readonly candidates?: Maybe<readonly Features[]>;
+  readonly priority?: Maybe<readonly Tier[]>;
+  /** Protocol names, best first: breaks ties among feasible candidates before the order of last resort does. */
+  readonly ranking?: Maybe<readonly string[]>;
+  readonly abstain?: Maybe<AbstainPolicy>;
+  /** `scenario`: one protocol for all modules. Default `module`. */
+  readonly scope?: Maybe<"module" | "scenario">;
+  /** Sentence embeddings, where the optional packages are there. */
+  readonly embedder?: Maybe<Embedder>;
+  readonly without?: Maybe<readonly Ablation[]>;
+}

@@ -1,0 +1,92 @@
+/** Forms that no rule of spelling leads back. */
+const IRREGULAR = new Map(
+  Object.entries({
+    be: "am are is was were been being 's",
+    have: "has had having",
+    do: "does did done doing",
+    go: "goes went gone",
+    say: "said says",
+    make: "made making",
+    take: "took taken taking",
+    come: "came coming",
+    see: "saw seen",
+    get: "got gotten getting",
+    give: "gave given giving",
+    find: "found",
+    tell: "told",
+    keep: "kept",
+    hold: "held",
+    send: "sent",
+    speak: "spoke spoken",
+    write: "wrote written writing",
+    break: "broke broken",
+    choose: "chose chosen choosing",
+    know: "knew known",
+    lose: "lost losing",
+    pay: "paid",
+    leave: "left leaving",
+    think: "thought",
+    bring: "brought",
+    buy: "bought",
+    catch: "caught",
+    begin: "began begun",
+    run: "ran running",
+    sit: "sat sitting",
+    stand: "stood",
+    understand: "understood",
+    mean: "meant",
+    meet: "met",
+    read: "reads",
+    hear: "heard",
+    feel: "felt",
+    grow: "grew grown",
+    show: "shown",
+    wear: "wore worn",
+    swear: "swore sworn",
+    steal: "stole stolen",
+    hide: "hid hidden hiding",
+    freeze: "froze frozen",
+    forget: "forgot forgotten",
+    bind: "bound",
+    prove: "proven proving",
+    man: "men",
+    woman: "women",
+    person: "people persons",
+    child: "children",
+    party: "parties",
+    copy: "copies copied copying",
+    reply: "replies replied replying",
+    deny: "denies denied denying",
+    vary: "varies varied",
+    carry: "carries carried",
+    verify: "verifies verified verifying",
+    datum: "data",
+    index: "indices indexes",
+  }).flatMap(([lemma, forms]) => forms.split(" ").map((form) => [form, lemma] as const)),
+);
+
+const VOWEL = /[aeiouy]/;
+
+/** "stopp" was "stop"; "fill" stays. A silent e at the end counts for nothing, so that "voting" and "vote" meet. */
+function bare(stem: string): string {
+  const single = /([bdgkmnprtv])\1$/.test(stem) ? stem.slice(0, -1) : stem;
+  return single.length > 3 && single.endsWith("e") ? single.slice(0, -1) : single;
+}
+
+/**
+ * One spelling for the forms of a word: plural and singular, tenses, -ing. It need not be the word of a dictionary, as long
+ * as the forms of one word meet and those of different words do not.
+ */
+export function lemmaOf(word: string): string {
+  const irregular = IRREGULAR.get(word);
+  if (irregular !== undefined) return bare(irregular);
+  const plain = word.replace(/'s?$/, "");
+  if (plain.length <= 3) return plain;
+  if (/(?:ies|ied)$/.test(plain)) return plain.length > 4 ? `${plain.slice(0, -3)}y` : plain.slice(0, -1);
+  if (/(?:sses|shes|ches|xes|zes)$/.test(plain)) return plain.slice(0, -2);
+  if (/[^sui]s$/.test(plain)) return bare(plain.slice(0, -1));
+  if (plain.endsWith("ing") && plain.length > 5 && VOWEL.test(plain.slice(0, -3))) return bare(plain.slice(0, -3));
+  if (plain.endsWith("ed") && plain.length > 4 && !plain.endsWith("eed") && VOWEL.test(plain.slice(0, -2)))
+    return bare(plain.slice(0, -2));
+  return bare(plain);
+}

@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { wordsOf } from "./words.js";
+
+const textsOf = (text: string): readonly string[] => wordsOf(text).map((word) => word.text);
+
+describe("wordsOf()", () => {
+  it("parts at hyphens, slashes and marks, not at apostrophes or points within a number", () => {
+    expect(textsOf("End-to-end, read/write; don’t wait 1.5 s.")).toEqual([
+      "end",
+      "to",
+      "end",
+      "read",
+      "write",
+      "don't",
+      "wait",
+      "1.5",
+      "s",
+    ]);
+  });
+
+  it("knows where each word stands in the whole text", () => {
+    const text = "“Alpha”  béta 𝒢amma";
+    expect(wordsOf(text).map(({ start, end }) => text.slice(start, end))).toEqual(["Alpha", "béta", "𝒢amma"]);
+    expect(wordsOf(text, 8, 13).map(({ start, end }) => text.slice(start, end))).toEqual(["béta"]);
+  });
+
+  it("finds none in what has no letters", () => {
+    expect(textsOf("… — 😀 \ud800 \0")).toEqual([]);
+  });
+});

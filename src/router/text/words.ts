@@ -1,0 +1,32 @@
+import { lemmaOf } from "./lemma.js";
+
+/** A word where it stands. */
+export interface Word {
+  /** Lower case, straight apostrophes. */
+  readonly text: string;
+  readonly lemma: string;
+  /** Offsets into the passage. */
+  readonly start: number;
+  readonly end: number;
+}
+
+const WORD = /[\p{L}\p{N}]+(?:['’.][\p{L}\p{N}]+)*/gu;
+
+/** Written in capitals a word is another: a DID is nothing that somebody did, and REST is no rest. */
+const ACRONYM = /^\p{Lu}[\p{Lu}\p{N}]+s?$/u;
+
+/** The words of a text from `start` to `end`, in order. A hyphen or a slash parts words; an apostrophe does not. */
+export function wordsOf(text: string, start = 0, end = text.length): readonly Word[] {
+  const words: Word[] = [];
+  for (const match of text.slice(start, end).matchAll(WORD)) {
+    const word = match[0].toLowerCase().replaceAll("’", "'");
+    const at = start + match.index;
+    words.push({
+      text: word,
+      lemma: ACRONYM.test(match[0]) ? match[0].replace(/s$/, "") : lemmaOf(word),
+      start: at,
+      end: at + match[0].length,
+    });
+  }
+  return words;
+}

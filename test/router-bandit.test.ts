@@ -1,0 +1,275 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  AgentError,
+  agent,
+  connect,
+  createMemoryStore,
+  createTelemetry,
+  type Layer,
+  openSqliteStore,
+  type RemoteAgent,
+  type Server,
+  serve,
+  Verdicts,
+} from "../src/index.js";
+import { fakeClock } from "../src/policies/index.js";
+import { type Bandit, contextKey, createBandit } from "../src/router/bandit/index.js";
+
+/** One agent behind two protocols, of which one does badly, and a bandit that opens links to it. */
+
+const FEASIBLE = ["A2A", "ACP"];
+const CONTEXT = contextKey({ capabilities: ["job-lifecycle"], peer: "loopback" });
+const DEADLINE_MS = 1_000;
+const CALLS = 40;
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+const echo = agent({ name: "echo", description: "says it again", handle: answer });
+
+function answer({ text }: { readonly text: string }): string {
+  if (text === "fail") throw new Error("as it was told to");
+  return `again: ${text}`;
+}
+
+async function serving(layers: readonly Layer[]): Promise<Server> {
+  const server = await serve(echo, { layers });
+  cleanups.push(() => server.close());
+  return server;
+}
+
+/** What comes in by this protocol fails. */
+function failingBy(protocol: () => string): Layer {
+  return (next) => (operation, call) =>
+    operation.kind === "send" && call.via.protocol === protocol()
+      ? Promise.reject(new AgentError("overloaded", "not today"))
+      : next(operation, call);
+}
+
+/** What comes in by this protocol is answered too late for anybody. */
+function silentBy(protocol: string): Layer {
+  return (next) => (operation, call) =>
+    operation.kind === "send" && call.via.protocol === protocol
+      ? new Promise((_, reject) => call.cancel.onCancel(reject))
+      : next(operation, call);
+}
+
+/** Opens one link after the other, each for one call: by which protocol each went. */
+async function calls(count: number, url: string, bandit: Bandit, timeoutMs = 5_000): Promise<readonly string[]> {
+  const verdicts = new Verdicts();
+  const taken: string[] = [];
+  for (let call = 0; call < count; call++) {
+    const peer = await connect(url, { verdicts, feasible: FEASIBLE, chooser: bandit.on(CONTEXT), timeoutMs });
+    taken.push(peer.protocol);
+    await peer.ask("hello").catch((thrown: unknown) => thrown);
+    await peer.close();
+    await bandit.settled();
+  }
+  return taken;
+}
+
+/** How often of twenty times this one is chosen by what is known already: whoever knows nothing comes to ten. */
+async function choices(bandit: Bandit, protocol: string): Promise<number> {
+  const chosen = await Promise.all(Array.from({ length: 20 }, () => bandit.choose(FEASIBLE, CONTEXT)));
+  return chosen.filter((each) => each === protocol).length;
+}
+
+describe("a bandit that opens links", () => {
+  for (const broken of ["a2a", "acp"])
+    test(`leaves ${broken} while it fails, and never leaves the feasible protocols`, async () => {
+      const server = await serving([failingBy(() => broken)]);
+      const bandit = createBandit({ records: createMemoryStore({ now: Date.now }).records, seed: 11 });
+      const taken = await calls(CALLS, server.url, bandit);
+      const other = broken === "a2a" ? "acp" : "a2a";
+      expect(taken.slice(-15).filter((protocol) => protocol === other).length).toBeGreaterThanOrEqual(12);
+      expect(new Set([...taken, "a2a", "acp"]).size).toBe(2);
+    });
+
+  test("leaves a protocol whose answers come after the deadline", async () => {
+    const server = await serving([silentBy("a2a")]);
+    const bandit = createBandit({ records: createMemoryStore({ now: Date.now }).records, seed: 12 });
+    const taken = await calls(25, server.url, bandit, DEADLINE_MS);
+    expect(taken.slice(-10).filter((protocol) => protocol === "acp").length).toBeGreaterThanOrEqual(8);
+  });
+
+  test("moves on when the other one breaks", async () => {
+    let broken = "a2a";
+    const server = await serving([failingBy(() => broken)]);
+    const bandit = createBandit({ records: createMemoryStore({ now: Date.now }).records, seed: 13 });
+    await calls(20, server.url, bandit);
+    broken = "acp";
+    const taken = await calls(80, server.url, bandit);
+    expect(taken.slice(-10).filter((protocol) => protocol === "a2a").length).toBeGreaterThanOrEqual(8);
+  });
+
+  test("knows after a restart what it knew, from a file", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "koine-bandit-"));
+    cleanups.push(() => rmSync(folder, { recursive: true }));
+    const server = await serving([failingBy(() => "a2a")]);
+    const file = join(folder, "evidence.db");
+    const before = await openSqliteStore({ file, now: Date.now });
+    await calls(CALLS, server.url, createBandit({ records: before.records, seed: 14 }));
+    await before.close?.();
+    const after = await openSqliteStore({ file, now: Date.now });
+    cleanups.push(() => after.close?.());
+    expect(await choices(createBandit({ records: after.records, seed: 15 }), "ACP")).toBeGreaterThanOrEqual(17);
+  });
+
+  test("knows after a restart what it knew, from memory that somebody else kept", async () => {
+    const server = await serving([failingBy(() => "acp")]);
+    const { records } = createMemoryStore({ now: Date.now });
+    await calls(CALLS, server.url, createBandit({ records, seed: 16 }));
+    expect(await choices(createBandit({ records, seed: 17 }), "A2A")).toBeGreaterThanOrEqual(17);
+  });
+});
+
+describe("feasible protocols of a link", () => {
+  async function linked(options: Parameters<typeof connect>[1]): Promise<RemoteAgent> {
+    const server = await serving([]);
+    const peer = await connect(server.url, { verdicts: new Verdicts(), ...options });
+    cleanups.push(() => peer.close());
+    return peer;
+  }
+
+  test("are the only ways there are, by id or by name", async () => {
+    for (const feasible of [["ACP"], ["acp"], ["ANP", "Acp"]]) {
+      const peer = await linked({ feasible });
+      expect([...new Set(peer.ways.map(({ protocol }) => protocol))]).toEqual(["acp"]);
+      expect(await peer.ask("x")).toBe("again: x");
+      await expect(peer.ask("x", { hint: "a2a" })).rejects.toMatchObject({ code: "unsupported_version" });
+    }
+  });
+
+  test("that the peer does not speak are an error that names what it does", async () => {
+    for (const [feasible, named] of [
+      [["ANP", "XYZ"], "ANP or XYZ"],
+      [[], "any feasible protocol"],
+    ] as const)
+      await expect(linked({ feasible })).rejects.toMatchObject({
+        code: "unsupported",
+        message: expect.stringMatching(new RegExp(`not reached by ${named}; it is by .*a2a@1.0/JSONRPC.*acp@`)),
+        facts: { sent: "no" },
+      });
+  });
+
+  test("are chosen from by whoever was asked to, and that is said", async () => {
+    const asked: (readonly string[])[] = [];
+    const chooser = {
+      choose(protocols: readonly string[]) {
+        asked.push(protocols);
+        return "acp";
+      },
+    };
+    const peer = await linked({ feasible: FEASIBLE, chooser });
+    expect(asked).toEqual([["a2a", "acp"]]);
+    expect([peer.protocol, peer.ways[0]?.protocol, peer.proved]).toEqual(["acp", "acp", true]);
+    expect(peer.evidence[0]).toBe("acp was chosen among a2a, acp");
+    expect(peer.ways.map(({ protocol }) => protocol)).toContain("a2a");
+  });
+
+  test("are not chosen from where there is one", async () => {
+    const chooser = { choose: () => Promise.reject(new Error("nobody asked")), learn: () => expect.unreachable() };
+    const peer = await linked({ feasible: ["ACP"], chooser });
+    expect(await peer.ask("x")).toBe("again: x");
+  });
+
+  test("are never left, whatever the chooser answers", async () => {
+    await expect(linked({ feasible: FEASIBLE, chooser: { choose: () => "agora" } })).rejects.toMatchObject({
+      code: "internal",
+      message: 'the chooser answered "agora", which is none of a2a, acp',
+    });
+    const refused = new AgentError("unavailable", "no opinion");
+    await expect(linked({ chooser: { choose: () => Promise.reject(refused) } })).rejects.toBe(refused);
+  });
+});
+
+describe("a chooser that never answers", () => {
+  test("does not hold up a connection for ever", async () => {
+    const clock = fakeClock();
+    const server = await serving([]);
+    let connecting: Promise<unknown> = Promise.resolve();
+    await new Promise<void>((asked) => {
+      const chooser = {
+        choose: () => {
+          asked();
+          return new Promise<string>(() => undefined);
+        },
+      };
+      connecting = connect(server.url, { verdicts: new Verdicts(), chooser, clock });
+      connecting.catch(asked);
+    });
+    await Promise.all([
+      expect(connecting).rejects.toMatchObject({ code: "deadline", facts: { sent: "no" } }),
+      clock.advance(5_000),
+    ]);
+    expect(clock.waiting).toBe(0);
+  });
+});
+
+describe("what a chooser hears", () => {
+  interface Heard {
+    readonly protocol: string;
+    readonly ok: boolean;
+    readonly latencyMs: number;
+    readonly deadlineMs: number | undefined;
+  }
+
+  async function hearing(layers: readonly Layer[], options: Parameters<typeof connect>[1] = {}) {
+    const server = await serving(layers);
+    const heard: Heard[] = [];
+    const chooser = {
+      choose: () => "acp",
+      learn(protocol: string, outcome: Omit<Heard, "protocol">): never {
+        heard.push({ protocol, ...outcome });
+        throw new Error("what a chooser throws is its own affair");
+      },
+    };
+    const peer = await connect(server.url, { verdicts: new Verdicts(), chooser, ...options });
+    cleanups.push(() => peer.close());
+    return { peer, heard };
+  }
+
+  test("is how each send ended and how long it took, and nothing of other calls", async () => {
+    const { peer, heard } = await hearing([], { timeoutMs: 5_000, telemetry: createTelemetry({}) });
+    expect(await peer.ask("x")).toBe("again: x");
+    for await (const event of peer.stream("x")) expect(event.kind).toBeTypeOf("string");
+    await peer.health();
+    expect(heard).toEqual([
+      { protocol: "acp", ok: true, latencyMs: expect.any(Number), deadlineMs: 5_000 },
+      { protocol: "acp", ok: true, latencyMs: expect.any(Number), deadlineMs: 5_000 },
+    ]);
+    await peer.ask("x", { hint: "a2a" });
+    expect(heard[2]).toMatchObject({ protocol: "a2a", ok: true });
+  });
+
+  test("is a failure where the call failed", async () => {
+    const { peer, heard } = await hearing([failingBy(() => "acp")]);
+    await expect(peer.ask("x")).rejects.toThrowError();
+    expect(heard).toEqual([{ protocol: "acp", ok: false, latencyMs: expect.any(Number), deadlineMs: undefined }]);
+  });
+
+  test("is a failure where the answer is a task that failed", async () => {
+    const { peer, heard } = await hearing([]);
+    for (const hint of ["acp", "a2a"]) await expect(peer.ask("fail", { hint })).rejects.toThrowError("failed");
+    for await (const event of peer.stream("fail")) expect(event.kind).toBeTypeOf("string");
+    expect(heard.map(({ protocol, ok }) => [protocol, ok])).toEqual([
+      ["acp", false],
+      ["a2a", false],
+      ["acp", false],
+    ]);
+  });
+
+  test("is nothing where the caller gave up", async () => {
+    const { peer, heard } = await hearing([silentBy("acp")]);
+    const gaveUp = new AbortController();
+    const asking = peer.ask("x", { signal: gaveUp.signal });
+    gaveUp.abort();
+    await expect(asking).rejects.toMatchObject({ code: "cancelled" });
+    expect(heard).toEqual([]);
+  });
+});

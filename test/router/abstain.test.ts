@@ -1,0 +1,178 @@
+import type { ServerResponse } from "node:http";
+import { afterEach, describe, expect, it } from "vitest";
+import { AgentError, CancelSource } from "../../src/envelope/index.js";
+import { openAiModel } from "../../src/models/index.js";
+import {
+  type Decision,
+  defaultCandidates,
+  lintDecision,
+  modelOpinion,
+  type RouterSettings,
+  route,
+} from "../../src/router/index.js";
+import { type Asked, type ScriptedModelServer, scriptedModelServer } from "../scripted-model.js";
+import { decide, decideText, moduleSaying, scenarioOf } from "./scenarios.js";
+
+const POEM = "Grey geese over the salt marsh, / the evening folds its wings, / and somewhere a gate / remembers the wind.";
+const NOTHINGS: Readonly<Record<string, string>> = {
+  "no text": "",
+  "blanks and marks": " \n\t … !? ",
+  "a poem": POEM,
+  Japanese: "みんなが楽しく使えるように、きれいな画面にしてください。",
+  Russian: "Сделайте, пожалуйста, красиво и удобно для всех.",
+  "small talk": "Please make it nice.",
+  "nonsense words": "Blorf snirp quandle, vish tarn ooble.",
+};
+
+/** What is said in another language decides nothing, whatever it says. */
+const FOREIGN = [
+  "Die Abteilung möchte, dass alles hübsch aussieht und niemand sich ärgert.",
+  "Der Kunde wünscht sich eine Lösung, die bis Freitag fertig ist und wenig kostet.",
+  "Nous voulons que ce soit joli et que personne ne se plaigne.",
+  "Le comptoir ouvre à huit heures et ferme à midi.",
+  "Queremos que la pantalla sea bonita y que todos estén contentos.",
+  "O balcão abre às oito e fecha ao meio-dia.",
+  "Vogliamo una cosa semplice che piaccia a tutti.",
+  "Wij willen dat het er mooi uitziet en dat niemand boos wordt.",
+  "Vi vill att det ska se fint ut och att ingen blir arg.",
+  "Chcemy, żeby wszystko ładnie wyglądało.",
+];
+/** A word may look like an English one. Then whoever reads the decision must see how little it rests on. */
+const FAINT = 0.2;
+
+describe("a text that decides nothing", () => {
+  it("is mostly left open in other languages, and never decided with any certainty", async () => {
+    const decisions: Decision[] = [];
+    for (const text of FOREIGN) decisions.push(await decideText(text));
+    expect(decisions.filter(({ abstained }) => abstained).length).toBeGreaterThanOrEqual(FOREIGN.length * 0.7);
+    expect(Math.max(...decisions.map(({ margin }) => margin))).toBeLessThan(FAINT);
+  });
+
+  for (const [what, text] of Object.entries(NOTHINGS))
+    it(`is left open: ${what}`, async () => {
+      const decision = await decideText(text);
+      expect(decision).toMatchObject({ selected_protocol: null, abstained: true, margin: 0, evidence_spans: [] });
+      expect(decision.rationale).toBe("Nothing in the text decides.");
+      expect(lintDecision(decision, { input: [text], features: defaultCandidates() })).toEqual([]);
+    });
+
+  it("is left open as well where the policy is to ask", async () => {
+    expect(await decideText(POEM, { abstain: { kind: "ask" } })).toEqual(await decideText(POEM));
+  });
+
+  it("takes the default, and still says that it abstained", async () => {
+    for (const protocol of ["Agora", "agora"]) {
+      const decision = await decideText(POEM, { abstain: { kind: "default", protocol } });
+      expect(decision).toMatchObject({ selected_protocol: "Agora", abstained: true, margin: 0, evidence_spans: [] });
+      expect(decision.rejected.map((each) => each.protocol)).toEqual(["A2A", "ACP", "ANP"]);
+      expect(lintDecision(decision, { input: [POEM], features: defaultCandidates() })).toEqual([]);
+    }
+  });
+
+  it("does not take a default that is not feasible, or that does not take part", async () => {
+    const never = moduleSaying(POEM, { never: ["Agora"] });
+    for (const protocol of ["Agora", "SAGE"])
+      expect(await decide(never, { abstain: { kind: "default", protocol } })).toMatchObject({
+        selected_protocol: null,
+        abstained: true,
+      });
+  });
+
+  it("is not settled by a default where demands contradict each other", async () => {
+    const torn = moduleSaying("", { requires: ["end-to-end-secrecy"], never: ["ANP"] });
+    expect((await decide(torn, { abstain: { kind: "default", protocol: "A2A" } })).selected_protocol).toBeNull();
+  });
+});
+
+describe("a text that decides", () => {
+  it("takes no default", async () => {
+    const text = "The two agents chat to and fro, question and answer, with follow-ups.";
+    const settings: RouterSettings = { abstain: { kind: "default", protocol: "ANP" } };
+    expect(await decideText(text, settings)).toEqual(await decideText(text));
+  });
+});
+
+describe("a model that is asked where the text decides nothing", () => {
+  const opened: ScriptedModelServer[] = [];
+  afterEach(async () => {
+    for (const server of opened.splice(0)) await server.close();
+  });
+
+  /** A server whose model always calls the forced function with these arguments. */
+  async function modelSaying(
+    given: object,
+  ): Promise<{ readonly settings: RouterSettings; readonly server: ScriptedModelServer }> {
+    const server = await scriptedModelServer((_asked: Asked, response: ServerResponse) => {
+      const call = { name: "protocol_selection", arguments: JSON.stringify(given) };
+      const message = { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: call }] };
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ choices: [{ message, finish_reason: "stop" }] }));
+      return undefined;
+    });
+    opened.push(server);
+    const opinion = modelOpinion({ model: openAiModel({ baseUrl: server.baseUrl, model: "small" }) });
+    return { settings: { abstain: { kind: "model", opinion } }, server };
+  }
+  const ANSWER = {
+    module_id: "m",
+    selected_protocol: "Agora",
+    evidence_spans: ["a gate"],
+    rationale: 'Needs a governed routine ("a gate").',
+  };
+
+  it("is obeyed where it names somebody feasible, and the record says which prompt it saw", async () => {
+    const { settings, server } = await modelSaying(ANSWER);
+    const decision = await decideText(POEM, settings);
+    expect(decision).toMatchObject({ selected_protocol: "Agora", abstained: true, margin: 0, evidence_spans: ["a gate"] });
+    expect(decision.prompt_sha256).toMatch(/^[0-9a-f]{64}$/);
+    expect(Object.keys(decision).at(-1)).toBe("prompt_sha256");
+    expect(lintDecision(decision, { input: [POEM], features: defaultCandidates() })).toEqual([]);
+    expect(server.asked).toHaveLength(1);
+  });
+
+  it("is refused where it names somebody whom a constraint rules out, however often it insists", async () => {
+    const { settings, server } = await modelSaying(ANSWER);
+    const decision = await decide(moduleSaying(POEM, { never: ["Agora"] }), settings);
+    expect(decision).toMatchObject({ selected_protocol: null, abstained: true });
+    expect(decision).not.toHaveProperty("prompt_sha256");
+    expect(server.asked.length).toBeGreaterThan(0);
+  });
+
+  it("is refused where it quotes what stands nowhere", async () => {
+    const { settings } = await modelSaying({
+      ...ANSWER,
+      evidence_spans: ["a quorum votes"],
+      rationale: "Needs a governed routine.",
+    });
+    expect((await decideText(POEM, settings)).selected_protocol).toBeNull();
+  });
+
+  it("is not asked where the text decides, or nobody is feasible", async () => {
+    const { settings, server } = await modelSaying(ANSWER);
+    expect((await decideText("The two agents chat to and fro, question and answer.", settings)).selected_protocol).toBe("A2A");
+    const torn = moduleSaying(POEM, { only: ["A2A"], never: ["A2A"] });
+    expect((await decide(torn, settings)).selected_protocol).toBeNull();
+    expect(server.asked).toEqual([]);
+  });
+
+  it("cannot bring in somebody infeasible even if its answer was checked by nobody", async () => {
+    const about = async () =>
+      ({
+        kind: "opinion",
+        opinion: { protocol: "Agora", evidence_spans: [], rationale: "It fits.", prompt_sha256: "ab".repeat(32) },
+      }) as const;
+    const decision: Decision = await decide(moduleSaying(POEM, { never: ["Agora"] }), {
+      abstain: { kind: "model", opinion: { about } },
+    });
+    expect(decision.selected_protocol).toBeNull();
+  });
+});
+
+describe("routing that was called off", () => {
+  it("ends with the reason", async () => {
+    const cancel = new CancelSource();
+    const stop = new AgentError("cancelled", "nobody waits any more");
+    cancel.cancel(stop);
+    await expect(route(scenarioOf(moduleSaying(POEM)), {}, cancel)).rejects.toBe(stop);
+  });
+});

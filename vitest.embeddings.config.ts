@@ -1,0 +1,11 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/embeddings/**/*.test.ts"],
+    globalSetup: ["test/embeddings/set-up.ts"],
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    pool: "forks",
+  },
+});
