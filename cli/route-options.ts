@@ -1,12 +1,8 @@
 import type { ModelOptions } from "./model-options.js";
 import type { Format } from "./output.js";
 
-/** What `koine route` is told. */
-export interface RouteOptions extends ModelOptions {
-  readonly output: Format;
-  readonly text?: string;
-  readonly requires?: string;
-  readonly explain?: boolean;
+/** How `koine route` is to choose. */
+export interface SettingOptions extends ModelOptions {
   readonly candidates?: string;
   readonly priority?: string;
   readonly ranking?: string;
@@ -14,6 +10,14 @@ export interface RouteOptions extends ModelOptions {
   readonly abstain: string;
   readonly embeddings?: boolean;
   readonly without?: string;
+}
+
+/** What `koine route` is told. */
+export interface RouteOptions extends SettingOptions {
+  readonly output: Format;
+  readonly text?: string;
+  readonly requires?: string;
+  readonly explain?: boolean;
   readonly skipMalformed?: boolean;
   readonly schema?: boolean;
   readonly capabilities?: boolean;

@@ -11,6 +11,7 @@ import {
 import { CliError, EXIT } from "./exit.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
 import { createOutput, type Output } from "./output.js";
+import { printable } from "./printable.js";
 import { askPerson, type Undecided } from "./route-ask.js";
 import { explanation } from "./route-explain.js";
 import { readInput } from "./route-input.js";
@@ -23,7 +24,7 @@ export async function runRoute(files: readonly string[], options: RouteOptions):
   const output = createOutput(options.output);
   const rows = featureRows();
   if (options.schema === true) return output.document(SCENARIO_SCHEMA as unknown as Json); // a schema is plain data
-  const { settings, close } = await openSettings(options, rows);
+  const { settings, close } = await openSettings(options, rows, (problem) => output.say(printable(problem)));
   try {
     if (options.capabilities === true) return await printCapabilities(settings, output);
     const scenarios = await readInput(files, options, { rows, stdin: process.stdin, output });

@@ -12,19 +12,10 @@ import {
   rowNamed,
 } from "../src/router/index.js";
 import { usageError } from "./exit.js";
-import { type ModelOptions, openModel } from "./model-options.js";
+import { openModel } from "./model-options.js";
 import { named, readTextFile } from "./route-input.js";
+import type { SettingOptions } from "./route-options.js";
 import { knownWords, wordsIn } from "./route-words.js";
-
-export interface SettingOptions extends ModelOptions {
-  readonly candidates?: string;
-  readonly priority?: string;
-  readonly ranking?: string;
-  readonly scope: "module" | "scenario";
-  readonly abstain: string;
-  readonly embeddings?: boolean;
-  readonly without?: string;
-}
 
 /** Settings, and what has to be let go of when the last decision is made. */
 export interface OpenSettings {
@@ -32,7 +23,11 @@ export interface OpenSettings {
   close(): Promise<void>;
 }
 
-export async function openSettings(options: SettingOptions, rows: readonly Features[]): Promise<OpenSettings> {
+export async function openSettings(
+  options: SettingOptions,
+  rows: readonly Features[],
+  onProblem: (problem: string) => void = () => undefined,
+): Promise<OpenSettings> {
   const { candidates, priority, ranking, scope, without } = options;
   const taking = candidates === undefined ? defaultCandidates(rows) : candidatesOf(candidates, rows);
   const ranked = ranking === undefined ? undefined : await rankingOf(ranking, rows);
@@ -44,6 +39,7 @@ export async function openSettings(options: SettingOptions, rows: readonly Featu
       priority: priority === undefined ? undefined : knownWords(priority, "--priority", PRIORITY),
       ranking: ranked,
       abstain: policy,
+      onProblem: (module, because) => onProblem(`${module}: the model was no help: ${because}`),
       scope,
       embedder,
       without: without === undefined ? undefined : knownWords(without, "--without", ABLATIONS),

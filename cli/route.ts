@@ -33,7 +33,7 @@ export function addRoute(program: Command): void {
     .optionsGroup("How to choose:")
     .option("--candidates <list>", "the protocols that take part, in the order of last resort (default: a2a,acp,agora,anp)")
     .option("--priority <list>", `groups of needs, the strongest first (default: ${PRIORITY.join(",")})`)
-    .option("--ranking <file>", 'breaks ties: JSON or YAML with {"ranking": [protocols, the best first]}')
+    .option("--ranking <file>", 'breaks ties: JSON or YAML with {"ranking": [protocols, the best first]}, or results of a bench')
     .addOption(
       new Option("--scope <scope>", "one protocol for each module, or one for the whole scenario")
         .choices(["module", "scenario"])

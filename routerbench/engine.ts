@@ -34,7 +34,12 @@ export async function openTools({ signal, embeddings, model, onProgress }: ToolO
     cancel: cancelFrom(signal),
     embedder,
     opinion: model && modelOpinion({ model }),
-    engine: { candidates: defaultCandidates(), parse: parseScenarioText, route, feasible: feasibleCandidates },
+    engine: {
+      candidates: defaultCandidates(),
+      parse: (text, name) => parseScenarioText(text, name, { answers: true }),
+      route,
+      feasible: feasibleCandidates,
+    },
   };
   return { tools, close: async () => embedder?.close() };
 }

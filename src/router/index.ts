@@ -37,7 +37,7 @@ export {
   SCENARIO_SCHEMA,
 } from "./forms/index.js";
 export { type DecidedBy, feasibleCandidates, type Judgement, judge } from "./judge.js";
-export { type LintContext, lintDecision } from "./lint.js";
+export { type LintContext, lintDecision } from "./lint/decision.js";
 export { type ModelOpinionOptions, modelOpinion } from "./model/opinion.js";
 export type { PromptVariant } from "./model/prompt.js";
 export { rankingFromResults, tieBreakWithPrior } from "./priors.js";

@@ -66,7 +66,8 @@ export function judge(scenario: Scenario, module: Module, settings: RouterSettin
   });
   const constraints = constraintsOf(module, evidence, { locks });
   const { feasible, unfit } = reduceCandidates(candidates, module, constraints, { locks });
-  const tiers = settings.priority ?? PRIORITY;
+  // Groups that a setting does not name come after those it names.
+  const tiers = [...new Set([...(settings.priority ?? []), ...PRIORITY])];
   const weighed = weigh({ feasible, evidence, constraints, tiers, priority: !without.has("priority") });
   const stated = constraints.every((constraint) => constraint.stated);
   const picked = pick(weighed, { feasible, stated, ranking: settings.ranking, narrative: !without.has("narrative") });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { judge } from "./judge.js";
-import { lintRationale } from "./lint-rationale.js";
+import { lintRationale } from "./lint/rationale.js";
 import { groundsFor, rationaleOf, rationaleTogether, rejectionsOf } from "./rationale.js";
 import type { Module } from "./scenario.js";
 

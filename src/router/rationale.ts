@@ -3,7 +3,8 @@ import type { CapabilityId, Features } from "../protocols/features.js";
 import type { Rejection } from "./decision.js";
 import type { Evidence } from "./evidence/capabilities.js";
 import type { DecidedBy, Judgement } from "./judge.js";
-import { isQuotable } from "./lint-rationale.js";
+import { isQuotable } from "./lint/rationale.js";
+import type { Claim } from "./select/claims.js";
 import { labelOf } from "./select/constraints.js";
 import { tierOf } from "./select/tiers.js";
 
@@ -11,6 +12,8 @@ import { tierOf } from "./select/tiers.js";
 const NAMED_NEEDS = 3;
 /** Evidence fainter than this is not worth showing beside stronger. */
 const SHOWN_SHARE = 0.25;
+/** Fainter than this it is no evidence, however alone it stands. */
+const LEAST_SHOWN = 0.08;
 const SHOWN_SPANS = 5;
 
 /** What speaks for the chosen candidate: spans of the input, and the capabilities they ask for, the strongest first. */
@@ -22,7 +25,7 @@ export interface Grounds {
 export function groundsFor(judgement: Judgement, chosen: Features): Grounds {
   const { claims, constraints, module } = judgement;
   const evidence = claims.filter(({ candidate }) => candidate === chosen).flatMap((claim) => claim.evidence);
-  const strong = evidence.filter(({ share }) => share >= Math.min(SHOWN_SHARE, strongest(evidence)));
+  const strong = evidence.filter(({ share }) => share >= Math.max(LEAST_SHOWN, Math.min(SHOWN_SHARE, strongest(evidence))));
   const spans: string[] = [];
   const needs = new Map<CapabilityId, Maybe<string>>();
   for (const { kind, capability, stated } of constraints)
@@ -64,7 +67,7 @@ export function rationaleOf({ decidedBy, unfit }: Judgement, { needs }: Grounds)
 
 function whyAlone(unfit: Judgement["unfit"]): string {
   if (unfit.length === 0) return "There is no other candidate.";
-  return unfit.every(({ because }) => because.includes("file")) ? "The file allows no other." : BY.constraints;
+  return unfit.every(({ named }) => named) ? "The file allows no other." : BY.constraints;
 }
 
 /** The same where one protocol was chosen for all modules: this one may need nothing of what decided. */
@@ -86,37 +89,41 @@ function listed(items: readonly string[]): string {
 
 /** Why each of the others was not taken. */
 export function rejectionsOf(judgement: Judgement, chosen: Maybe<Features>): readonly Rejection[] {
-  const { unfit, feasible, claims, evidence } = judgement;
+  const { unfit, feasible } = judgement;
   const ruledOut = unfit.map(({ candidate, because }) => ({ protocol: candidate.name, because }));
-  const deciding = claims.filter(({ candidate }) => candidate === chosen).sort((a, b) => b.weight - a.weight)[0];
   const others = feasible
     .filter((candidate) => candidate !== chosen)
-    .map((candidate) => {
-      const own = claims.filter((claim) => claim.candidate === candidate).sort((a, b) => b.weight - a.weight)[0];
-      const avoided = evidence.find(
-        ({ span, capability, share }) =>
-          span.stance === "avoided" && share >= SHOWN_SHARE && candidate.inherent.includes(capability),
-      );
-      const asked = own?.evidence[0];
-      if (avoided !== undefined)
-        return { protocol: candidate.name, because: `brings ${labelOf(avoided.capability)}, which the text avoids` };
-      if (own === undefined || own.weight === 0 || asked === undefined)
-        return { protocol: candidate.name, because: lessSuited(candidate, deciding?.evidence[0]) };
-      const won = deciding?.evidence[0];
-      const because =
-        won === undefined
-          ? `${labelOf(asked.capability)} is asked for too faintly`
-          : tierOf(won.capability) === tierOf(asked.capability)
-            ? `${labelOf(asked.capability)} is asked for, but less clearly than ${labelOf(won.capability)}`
-            : `${labelOf(asked.capability)} is asked for, but ${labelOf(won.capability)} weighs more`;
-      return { protocol: candidate.name, because };
-    });
+    .map((candidate) => ({ protocol: candidate.name, because: whyNot(candidate, chosen, judgement) }));
   const order = [...feasible, ...unfit.map(({ candidate }) => candidate)].map(({ name }) => name);
   return [...ruledOut, ...others].sort((a, b) => order.indexOf(a.protocol) - order.indexOf(b.protocol));
 }
 
-function lessSuited(candidate: Features, won: Maybe<Evidence>): string {
-  return won !== undefined && candidate.lessSuited.includes(won.capability)
-    ? `is less suited for ${labelOf(won.capability)}`
-    : "nothing in the text asks for what it is made for";
+function whyNot(candidate: Features, chosen: Maybe<Features>, { claims, evidence, constraints, decidedBy }: Judgement): string {
+  const avoided = evidence.find(
+    ({ span, capability, share }) => span.stance === "avoided" && share >= SHOWN_SHARE && candidate.inherent.includes(capability),
+  );
+  if (avoided !== undefined) return `brings ${labelOf(avoided.capability)}, which the text avoids`;
+  const demanded = constraints.filter(({ kind }) => kind === "requires").map(({ capability }) => capability);
+  const won =
+    chosen === undefined
+      ? undefined
+      : (strongestNeed(chosen, claims) ?? demanded.find((each) => chosen.orientation.includes(each)));
+  if (won !== undefined && candidate.support[won] === undefined) return `cannot carry ${labelOf(won)}`;
+  const asked = strongestNeed(candidate, claims) ?? demanded.find((each) => candidate.orientation.includes(each));
+  if (asked === undefined) {
+    const lacking = [won, ...demanded].find((each) => each !== undefined && candidate.lessSuited.includes(each));
+    return lacking === undefined ? "nothing that is asked for is what it is made for" : `is less suited for ${labelOf(lacking)}`;
+  }
+  if (won === undefined) return `${labelOf(asked)} is asked for too faintly`;
+  if (decidedBy === "ranking" || decidedBy === "order" || decidedBy === "narrative")
+    return "others fit equally, and something else decides";
+  return tierOf(won) === tierOf(asked)
+    ? `${labelOf(asked)} is asked for, but less clearly than ${labelOf(won)}`
+    : `${labelOf(asked)} is asked for, but ${labelOf(won)} weighs more`;
+}
+
+/** What the text asks for most clearly among what a candidate is made for. */
+function strongestNeed(candidate: Features, claims: readonly Claim[]): Maybe<CapabilityId> {
+  const strongest = claims.filter((claim) => claim.candidate === candidate).sort((a, b) => b.weight - a.weight)[0];
+  return strongest === undefined || strongest.weight === 0 ? undefined : strongest.evidence[0]?.capability;
 }

@@ -124,7 +124,10 @@ async function settled(decision: Decision, judgement: Judgement, settings: Route
   }
   const input = [...module.passages.map(({ text }) => text), scenario.description];
   const answer = await abstain.opinion.about({ scenario, module, input, feasible, ranking }, cancel);
-  if (answer.kind === "none") return decision;
+  if (answer.kind === "none") {
+    settings.onProblem?.(module.id, answer.because);
+    return decision;
+  }
   const { protocol, evidence_spans, rationale, prompt_sha256 } = answer.opinion;
   const chosen = feasible.find(({ name }) => name === protocol);
   if (chosen === undefined) return decision;

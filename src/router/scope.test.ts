@@ -26,7 +26,7 @@ function judged(weights: Readonly<Record<string, number>>, unfit: Readonly<Recor
     feasible,
     unfit: ALL.flatMap((candidate) => {
       const because = unfit[candidate.name];
-      return because === undefined ? [] : [{ candidate, because }];
+      return because === undefined ? [] : [{ candidate, because, named: false }];
     }),
     standings: feasible.map((candidate) => ({ candidate, weight: weights[candidate.name] ?? 0 })),
     chosen: undefined,
@@ -75,8 +75,8 @@ describe("heldTogether()", () => {
     const [first] = both.map((judgement) => heldTogether(judgement, both, agreeOnOne(both)));
     expect(first?.feasible).toEqual([GAMMA]);
     expect(first?.unfit).toEqual([
-      { candidate: ALPHA, because: "for another module it is ruled out by the file" },
-      { candidate: BETA, because: "cannot carry streaming" },
+      { candidate: ALPHA, because: "for another module it is ruled out by the file", named: false },
+      { candidate: BETA, because: "cannot carry streaming", named: false },
     ]);
   });
 });

@@ -56,5 +56,5 @@ export function heldTogether(judgement: Judgement, all: readonly Judgement[], { 
 
 function whyElsewhere(candidate: Features, all: readonly Judgement[]): readonly Unfit[] {
   const found = all.flatMap(({ unfit }) => unfit).find((each) => each.candidate === candidate);
-  return found === undefined ? [] : [{ candidate, because: `for another module it ${found.because}` }];
+  return found === undefined ? [] : [{ ...found, because: `for another module it ${found.because}` }];
 }

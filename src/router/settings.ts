@@ -24,6 +24,8 @@ export interface RouterSettings {
   /** Protocol names, best first: breaks ties among feasible candidates before the order of last resort does. */
   readonly ranking?: Maybe<readonly string[]>;
   readonly abstain?: Maybe<AbstainPolicy>;
+  /** Hears why a second opinion could not be had, module by module. */
+  readonly onProblem?: Maybe<(module: string, because: string) => void>;
   /** `scenario`: one protocol for all modules. Default `module`. */
   readonly scope?: Maybe<"module" | "scenario">;
   /** Sentence embeddings, where the optional packages are there. */

@@ -168,6 +168,19 @@ describe("a model that is asked where the text decides nothing", () => {
   });
 });
 
+describe("a second opinion that cannot be had", () => {
+  it("is told of, with the module and the reason, and leaves it undecided", async () => {
+    const told: string[] = [];
+    const about = async () => ({ kind: "none", because: "nobody is there" }) as const;
+    const decision = await decide(moduleSaying(POEM), {
+      abstain: { kind: "model", opinion: { about } },
+      onProblem: (module, because) => told.push(`${module}: ${because}`),
+    });
+    expect(decision).toMatchObject({ selected_protocol: null, abstained: true });
+    expect(told).toEqual([`${decision.module_id}: nobody is there`]);
+  });
+});
+
 describe("routing that was called off", () => {
   it("ends with the reason", async () => {
     const cancel = new CancelSource();

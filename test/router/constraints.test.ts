@@ -136,3 +136,40 @@ describe("hard constraints in words", () => {
     expect((await decide(module, { without: ["locks"] })).selected_protocol).toBe("A2A");
   });
 });
+
+describe("exclusions in prose", () => {
+  it.each(["Orders are created and read over the web. No REST.", "Without any REST: records are created, updated and deleted."])(
+    "turn away who brings what is to be avoided: %s",
+    async (text) => {
+      const decision = await decideText(text);
+      expect(decision.selected_protocol).not.toBe("ACP");
+      expect(turnedAway(decision, "ACP")).toContain("resource operations");
+    },
+  );
+
+  it("are heard from a file's excludes, in its own words", async () => {
+    const { scenarios } = readScenarios({
+      scenario_id: "S",
+      modules: [{ text: "Clerks look entries up and change them.", excludes: ["no REST"] }],
+    });
+    const [decision] = (await route(scenarios)).decisions;
+    expect(decision?.selected_protocol).not.toBe("ACP");
+  });
+});
+
+describe("short forms", () => {
+  it("reads E2E as the words it stands for, so that it comes before everything else", async () => {
+    const decision = await decideText("Payloads must be E2E encrypted; REST resources are created and updated.");
+    expect(decision.selected_protocol).toBe("ANP");
+    expect(decision.evidence_spans.some((span) => span.includes("E2E"))).toBe(true);
+  });
+});
+
+describe("what is no scenario", () => {
+  it.each([undefined, "a text", { scenario: "s", modules: [{ id: "a", text: "b" }] }, [{}]])(
+    "is refused by name: %j",
+    async (input) => {
+      await expect(route(input as never)).rejects.toMatchObject({ code: "invalid_message" });
+    },
+  );
+});

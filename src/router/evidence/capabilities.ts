@@ -77,7 +77,8 @@ function readSpan(span: Span, settings: MapSettings): SpanReading {
 }
 
 function readAnew(span: Span, settings: MapSettings): SpanReading {
-  const reading = readWords(span.words, settings);
+  // What is avoided is not wanted, and is avoided all the same.
+  const reading = readWords(span.words, span.stance === "avoided" ? { ...settings, stance: false } : settings);
   const trust = trustIn(span);
   const statements = span.statements
     .filter(({ length }) => length >= STATEMENT_WORDS)
@@ -89,8 +90,8 @@ function readAnew(span: Span, settings: MapSettings): SpanReading {
   return { reading, own };
 }
 
-function trustIn({ whole, words }: Span): number {
-  return whole ? 1 : Math.min(1, (words.length + 1) / ENOUGH_WORDS);
+function trustIn({ whole, stance, words }: Span): number {
+  return whole || stance === "avoided" ? 1 : Math.min(1, (words.length + 1) / ENOUGH_WORDS);
 }
 
 function highest(readings: readonly Reading[], index: number): number {

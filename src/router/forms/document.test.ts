@@ -54,6 +54,13 @@ describe("parseRanking()", () => {
   it("reads names as decisions write them, from JSON and YAML", async () => {
     expect(await parseRanking('{"ranking": ["acp", "AGORA", "A2A"]}')).toEqual(["ACP", "Agora", "A2A"]);
     expect(await parseRanking("ranking:\n  - ANP\n")).toEqual(["ANP"]);
+    const results = {
+      protocols: [
+        { protocol: "acp", success: 0.9, p50Us: 10 },
+        { protocol: "agora", success: 1, p50Us: 99 },
+      ],
+    };
+    expect((await parseRanking(JSON.stringify(results))).slice(0, 2)).toEqual(["Agora", "ACP"]);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import type { Maybe } from "../../envelope/index.js";
 import type { CapabilityId, Features } from "../../protocols/features.js";
 import type { Module, Passage, Scenario } from "../scenario.js";
+import type { ReadContext } from "./answers.js";
 import { idOfModule, levelIn, modulesIn, orNone } from "./finish.js";
 import { Members } from "./members.js";
 import { capabilityNamed, protocolAt, rowNamed } from "./protocol-names.js";
@@ -9,24 +10,24 @@ import { capabilityNamed, protocolAt, rowNamed } from "./protocol-names.js";
  * The paper's form in which every module brings its own text, with `locks` and `excludes`. What a file calls `evidence`
  * belongs to its answers and is not read.
  */
-export function readLabelled(record: unknown, rows: readonly Features[]): Scenario {
+export function readLabelled(record: unknown, context: ReadContext): Scenario {
   const members = new Members(record, "");
   const id = members.neededName("scenario_id");
   return {
     id,
-    level: levelIn(members, "level") ?? levelIn(members, "difficulty"),
+    level: context.answer(() => levelIn(members, "level") ?? levelIn(members, "difficulty")),
     description: ["title", "name", "description", "text"].flatMap((name) => members.text(name) ?? []).join("\n"),
     modules: modulesIn(members, "modules").map((item, index) => {
       const module = new Members(item, `modules[${index}]`);
-      return moduleOf(module, module.name("module_id") ?? idOfModule(id, index), rows);
+      return moduleOf(module, module.name("module_id") ?? idOfModule(id, index), context);
     }),
   };
 }
 
-function moduleOf(module: Members, id: string, rows: readonly Features[]): Module {
+function moduleOf(module: Members, id: string, context: ReadContext): Module {
   const title = module.text("name") ?? module.text("role");
-  const locks = sorted(module.texts("locks"), rows);
-  const excludes = sorted(module.texts("excludes"), rows);
+  const locks = sorted(module.texts("locks"), context.rows);
+  const excludes = sorted(module.texts("excludes").map(withoutNo), context.rows);
   return {
     id,
     passages: [
@@ -39,7 +40,7 @@ function moduleOf(module: Members, id: string, rows: readonly Features[]): Modul
     avoids: orNone(excludes.capabilities),
     only: orNone(locks.protocols),
     never: orNone(excludes.protocols),
-    label: labelIn(module, rows),
+    label: context.answer(() => labelIn(module, context.rows)),
   };
 }
 
@@ -48,6 +49,11 @@ export function labelIn(module: Members, rows: readonly Features[]): Maybe<strin
   const name = module.has("label") ? "label" : "gt";
   const label = module.text(name);
   return label === undefined ? undefined : protocolAt(label, rows, module.at(name));
+}
+
+/** "no REST" among what is excluded excludes REST. */
+function withoutNo(phrase: string): string {
+  return phrase.replace(/^\s*(?:no|not|without|avoid|never)\s+(?:any\s+)?(?=\S)/iu, "");
 }
 
 /** What locks and excludes name: protocols, capabilities of the model, or anything in words. */

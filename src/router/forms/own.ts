@@ -1,6 +1,7 @@
 import type { Maybe } from "../../envelope/index.js";
-import type { CapabilityId, Features } from "../../protocols/features.js";
+import type { CapabilityId } from "../../protocols/features.js";
 import type { Module, Passage, PassageKind, Scenario } from "../scenario.js";
+import type { ReadContext } from "./answers.js";
 import { checkSchema } from "./check-schema.js";
 import { idOfModule, orNone } from "./finish.js";
 import { SCENARIO_SCHEMA } from "./own-schema.js";
@@ -32,7 +33,7 @@ interface OwnScenario {
 }
 
 /** Our own form, as `SCENARIO_SCHEMA` says it. */
-export function readOwn(record: unknown, rows: readonly Features[]): Scenario {
+export function readOwn(record: unknown, context: ReadContext): Scenario {
   checkSchema(record, SCENARIO_SCHEMA.$defs.scenario, SCENARIO_SCHEMA.$defs);
   const { scenario, description = "", topology, modules } = record as OwnScenario; // the schema was just checked
   const ids = modules.map(({ id }, index) => id ?? idOfModule(scenario, index));
@@ -43,12 +44,12 @@ export function readOwn(record: unknown, rows: readonly Features[]): Scenario {
     description,
     modules: modules.map((module, index) => {
       const id = ids[index] ?? "";
-      return moduleOf({ ...module, id, neighbours: neighbours.get(id) ?? [] }, `modules[${index}]`, rows);
+      return moduleOf({ ...module, id, neighbours: neighbours.get(id) ?? [] }, `modules[${index}]`, context);
     }),
   };
 }
 
-function moduleOf(module: OwnModule & { readonly id: string }, where: string, rows: readonly Features[]): Module {
+function moduleOf(module: OwnModule & { readonly id: string }, where: string, { rows, answer }: ReadContext): Module {
   const { id, requires, avoids, only, never, neighbours, label } = module;
   const protocols = (words: Maybe<readonly string[]>, member: string): Maybe<readonly string[]> =>
     orNone((words ?? []).map((word, index) => protocolAt(word, rows, `${where}.${member}[${index}]`)));
@@ -60,7 +61,7 @@ function moduleOf(module: OwnModule & { readonly id: string }, where: string, ro
     only: protocols(only, "only"),
     never: protocols(never, "never"),
     neighbours: orNone(neighbours),
-    label: label === undefined ? undefined : protocolAt(label, rows, `${where}.label`),
+    label: label === undefined ? undefined : answer(() => protocolAt(label, rows, `${where}.label`)),
   };
 }
 

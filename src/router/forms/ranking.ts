@@ -1,14 +1,20 @@
 import { AgentError, isObject, type Maybe } from "../../envelope/index.js";
 import { featureRows } from "../../protocols/candidates.js";
 import type { Features } from "../../protocols/features.js";
+import { rankingFromResults } from "../priors.js";
 import { parseText } from "./document.js";
 import { suggestion } from "./nearest.js";
 import { rowNamed } from "./protocol-names.js";
 
-/** The prior ranking of a file, `{ "ranking": ["…", …] }` in JSON or YAML: protocol names as decisions write them, best first. */
+/**
+ * The prior ranking of a file, as protocol names the way decisions write them, best first: `{ "ranking": ["…", …] }` in JSON or
+ * YAML, or the results of a bench that compared protocols.
+ */
 export async function parseRanking(text: string, rows: Maybe<readonly Features[]> = featureRows()): Promise<readonly string[]> {
   const parsed = await parseText(text);
-  const ranking = parsed.kind === "document" && isObject(parsed.value) ? parsed.value["ranking"] : undefined;
+  const document = parsed.kind === "document" && isObject(parsed.value) ? parsed.value : {};
+  const ranking = document["ranking"];
+  if (ranking === undefined && document["protocols"] !== undefined) return rankingFromResults(document, rows);
   if (!Array.isArray(ranking) || ranking.length === 0)
     throw new AgentError("invalid_message", "it has no ranking: a list of protocols, the best first", { field: "ranking" });
   const names = ranking.map((word, index) => nameAt(word, `ranking[${index}]`, rows));

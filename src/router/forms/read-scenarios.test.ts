@@ -296,9 +296,34 @@ describe("readScenarios()", () => {
       "has more than 100000 characters",
     ],
   ])("leaves out a scenario with %s, whole, and goes on", (_name, record, where, because) => {
-    const { scenarios, excluded } = readScenarios([record, LABELLED]);
+    const { scenarios, excluded } = readScenarios([record, LABELLED], { answers: true });
     expect(scenarios.map(({ id }) => id)).toEqual(["RB-L1-90"]);
     expect(excluded.map((each) => [each.where, each.because])).toEqual([[`[0].${where}`, because]]);
+  });
+
+  it.each([
+    ["a module short", { ...RELEASED, modules_count: 3 }],
+    ["no answer at all", { ...RELEASED, ground_truth: 5 }],
+    ["an answer of nothing", { ...RELEASED, ground_truth: { "1": { module_protocol: "?" }, "2": {} } }],
+    ["a level of six", { ...LABELLED, level: 6 }],
+    ["a label of nothing", { scenario_id: "S", modules: [{ text: "a", label: "?" }] }],
+    ["a label of nothing, in our form", { scenario: "s", modules: [{ id: "a", label: "?" }] }],
+    ["a role whose answer is nothing", { ...ROLES, difficulty: "hard", modules: [{ ...ROLES.modules[0], gt: "?" }] }],
+  ])("does not mind %s where nobody asks for the answers", (_name, record) => {
+    const { scenarios, excluded } = readScenarios([record]);
+    expect(excluded).toEqual([]);
+    expect(scenarios[0]?.modules.map(({ label }) => label).filter((label) => label === "?")).toEqual([]);
+  });
+
+  it("reads an exclusion that says no as what it excludes", () => {
+    const { scenarios } = readScenarios({
+      scenario_id: "S",
+      modules: [{ text: "a", excludes: ["no REST", "Without any ballots"] }],
+    });
+    expect(scenarios[0]?.modules[0]?.passages.slice(1)).toEqual([
+      { kind: "mustNot", text: "REST" },
+      { kind: "mustNot", text: "ballots" },
+    ]);
   });
 
   it("is not fooled by members of every object", () => {

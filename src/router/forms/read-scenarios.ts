@@ -2,6 +2,7 @@ import { AgentError, isObject, type JsonObject, type Maybe } from "../../envelop
 import { featureRows } from "../../protocols/candidates.js";
 import type { Features } from "../../protocols/features.js";
 import type { Scenario } from "../scenario.js";
+import { contextOf, type ReadContext } from "./answers.js";
 import { type PlacedRecord, parseText, UNREADABLE } from "./document.js";
 import { checkScenario } from "./finish.js";
 import { readLabelled } from "./labelled.js";
@@ -27,9 +28,11 @@ export interface ReadScenarios {
 export interface ReadOptions {
   /** The protocols that a file may name. Default: all that are registered or described. */
   readonly rows?: Maybe<readonly Features[]>;
+  /** Labels and levels are needed, so that malformed ones exclude their scenario. Default: they are nobody's business. */
+  readonly answers?: Maybe<boolean>;
 }
 
-type Reader = (record: unknown, rows: readonly Features[]) => Scenario;
+type Reader = (record: unknown, context: ReadContext) => Scenario;
 
 /** The scenarios of a parsed document: one, a list, or `{ scenarios: […] }`, in any of the four forms. */
 export function readScenarios(document: unknown, options: ReadOptions = {}): ReadScenarios {
@@ -42,14 +45,15 @@ export async function parseScenarioText(text: string, name?: string, options: Re
   return readRecords(parsed.kind === "lines" ? parsed.records : recordsOf(parsed.value), options);
 }
 
-function readRecords(records: readonly PlacedRecord[], { rows = featureRows() }: ReadOptions): ReadScenarios {
+function readRecords(records: readonly PlacedRecord[], { rows = featureRows(), answers = false }: ReadOptions): ReadScenarios {
   if (records.length > SCENARIOS_PER_FILE)
     throw new AgentError("too_large", `there are ${records.length} scenarios, and one file may have ${SCENARIOS_PER_FILE}`);
+  const context = contextOf(rows, answers);
   const scenarios: Scenario[] = [];
   const excluded: Excluded[] = [];
   for (const record of records) {
     try {
-      scenarios.push(readRecord(record.value, rows));
+      scenarios.push(readRecord(record.value, context));
     } catch (thrown) {
       if (!(thrown instanceof Malformed)) throw thrown;
       const { where, because } = thrown;
@@ -76,10 +80,10 @@ function joinPlace(place: string, where: string): string {
   return place.startsWith("line") ? `${place}: ${where}` : `${place}.${where}`;
 }
 
-function readRecord(record: unknown, rows: readonly Features[]): Scenario {
+function readRecord(record: unknown, context: ReadContext): Scenario {
   if (record === UNREADABLE) throw new Malformed("", "is not JSON");
   if (!isObject(record)) throw new Malformed("", "must be an object");
-  const scenario = readerOf(record)(record, rows);
+  const scenario = readerOf(record)(record, context);
   checkScenario(scenario);
   return scenario;
 }

@@ -2,6 +2,7 @@ import { isObject, type Maybe } from "../../envelope/index.js";
 import { defaultCandidates } from "../../protocols/candidates.js";
 import type { Features } from "../../protocols/features.js";
 import type { Module, Passage, Scenario } from "../scenario.js";
+import type { ReadContext } from "./answers.js";
 import { idOfModule, modulesIn } from "./finish.js";
 import { Malformed, Members } from "./members.js";
 import { protocolAt, rowNamed } from "./protocol-names.js";
@@ -13,24 +14,31 @@ const LEVEL_OF_ID = /(?:^|-)L([1-5])-/;
  * ProtocolRouterBench as it was released. Of the answers only the protocol is read; how they are justified and what is
  * expected then would give them away. The names of agents say nothing about what a module needs.
  */
-export function readReleased(record: unknown, rows: readonly Features[]): Scenario {
+export function readReleased(record: unknown, context: ReadContext): Scenario {
   const members = new Members(record, "");
   const id = members.neededName("id");
   const list = modulesIn(members, "module");
-  const count = members.value("modules_count");
-  if (count !== undefined && count !== list.length)
-    throw new Malformed("module", `has ${list.length} modules where modules_count promises ${String(count)}`);
-  const labels = members.has("ground_truth") ? new Members(members.value("ground_truth"), "ground_truth") : undefined;
+  context.answer(() => checkCount(members, list.length));
+  const labels = context.answer(() =>
+    members.has("ground_truth") ? new Members(members.value("ground_truth"), "ground_truth") : undefined,
+  );
   return {
     id,
     level: levelOf(id),
     description: members.looseText("description"),
     modules: list.map((item, index) => ({
-      ...moduleOf(new Members(item, `module[${index}]`), rows),
+      ...moduleOf(new Members(item, `module[${index}]`), context.rows),
       id: idOfModule(id, index),
-      label: labels === undefined ? undefined : labelOf(labels, String(index + 1), rows),
+      label: labels === undefined ? undefined : context.answer(() => labelOf(labels, String(index + 1), context.rows)),
     })),
   };
+}
+
+/** A count that promises more than there is says that a record is absent. */
+function checkCount(members: Members, modules: number): void {
+  const count = members.value("modules_count");
+  if (count !== undefined && count !== modules)
+    throw new Malformed("module", `has ${modules} modules where modules_count promises ${String(count)}`);
 }
 
 function levelOf(id: string): Maybe<number> {

@@ -1,5 +1,5 @@
-import type { Features } from "../../protocols/features.js";
 import type { Passage, Scenario } from "../scenario.js";
+import type { ReadContext } from "./answers.js";
 import { idOfModule, levelIn, modulesIn } from "./finish.js";
 import { labelIn } from "./labelled.js";
 import { Members } from "./members.js";
@@ -9,19 +9,23 @@ import { shareOut } from "./role-text.js";
 const NUMBERED = /^m?\d+$/i;
 
 /** The paper's form in which one text speaks of all modules, and each module has a role in it. */
-export function readRoles(record: unknown, rows: readonly Features[]): Scenario {
+export function readRoles(record: unknown, context: ReadContext): Scenario {
   const members = new Members(record, "");
   const id = members.neededName("scenario_id");
   const text = members.neededText("text");
   const modules = modulesIn(members, "modules").map((item, index) => {
     const module = new Members(item, `modules[${index}]`);
     const role = module.neededName("role");
-    return { id: module.name("module_id") ?? idOfModule(id, index), role, label: labelIn(module, rows) };
+    return {
+      id: module.name("module_id") ?? idOfModule(id, index),
+      role,
+      label: context.answer(() => labelIn(module, context.rows)),
+    };
   });
   const { pieces, rest } = shareOut(text, modules);
   return {
     id,
-    level: levelIn(members, "difficulty") ?? levelIn(members, "level"),
+    level: context.answer(() => levelIn(members, "difficulty") ?? levelIn(members, "level")),
     description: rest,
     modules: modules.map(({ id: module, role, label }, index) => ({
       id: module,

@@ -15,10 +15,12 @@ export interface Constraint {
 export interface Unfit {
   readonly candidate: Features;
   readonly because: string;
+  /** The file names whom it allows, or rules this one out by name. */
+  readonly named: boolean;
 }
 
-/** How sure a reading must be before it rules anybody out: one for what the file calls a demand, one for plain prose. */
-const SURE = { demanded: 0.8, prose: 0.93 };
+/** How sure a reading must be before it rules anybody out: for what the file demands, what it excludes, and for plain prose. */
+const SURE = { demanded: 0.8, excluded: 0.4, prose: 0.93 };
 
 const HARD: ReadonlySet<string> = new Set(CAPABILITIES.filter((each) => "hard" in each).map(({ id }) => id));
 
@@ -39,7 +41,7 @@ export function constraintsOf(
   }
   for (const { span, capability, share } of evidence) {
     const { kind, stance } = span;
-    if (kind === "mustNot" && settings.locks && share >= SURE.demanded) add({ kind: "avoids", capability, stated: true });
+    if (stance === "avoided" && share >= SURE.excluded) add({ kind: "avoids", capability, stated: kind === "mustNot" });
     if (stance !== "wanted" || !HARD.has(capability)) continue;
     if (kind === "must" && settings.locks && share >= SURE.demanded) add({ kind: "requires", capability, stated: true });
     // In prose only identity and secrecy rule anybody out: the rest are wishes that are weighed.
@@ -79,8 +81,9 @@ export function reduceCandidates(
   settings: { readonly locks: boolean },
 ): { readonly feasible: readonly Features[]; readonly unfit: readonly Unfit[] } {
   const unfit = candidates.flatMap((candidate): readonly Unfit[] => {
-    const because = (settings.locks ? whyRuledOut(candidate, module) : undefined) ?? whyIncompatible(candidate, constraints);
-    return because === undefined ? [] : [{ candidate, because }];
+    const named = settings.locks ? whyRuledOut(candidate, module) : undefined;
+    const because = named ?? whyIncompatible(candidate, constraints);
+    return because === undefined ? [] : [{ candidate, because, named: named !== undefined }];
   });
   return { feasible: candidates.filter((candidate) => !unfit.some((each) => each.candidate === candidate)), unfit };
 }

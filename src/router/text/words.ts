@@ -15,12 +15,23 @@ const WORD = /[\p{L}\p{N}]+(?:['’.][\p{L}\p{N}]+)*/gu;
 /** Written in capitals a word is another: a DID is nothing that somebody did, and REST is no rest. */
 const ACRONYM = /^\p{Lu}[\p{Lu}\p{N}]+s?$/u;
 
+/** Short forms that everybody reads as the words they stand for. */
+const SPELLED_OUT: ReadonlyMap<string, readonly string[]> = new Map([
+  ["e2e", ["end", "to", "end"]],
+  ["e2ee", ["end", "to", "end", "encryption"]],
+]);
+
 /** The words of a text from `start` to `end`, in order. A hyphen or a slash parts words; an apostrophe does not. */
 export function wordsOf(text: string, start = 0, end = text.length): readonly Word[] {
   const words: Word[] = [];
   for (const match of text.slice(start, end).matchAll(WORD)) {
     const word = match[0].toLowerCase().replaceAll("’", "'");
     const at = start + match.index;
+    const spelled = SPELLED_OUT.get(word);
+    if (spelled !== undefined) {
+      for (const each of spelled) words.push({ text: each, lemma: lemmaOf(each), start: at, end: at + match[0].length });
+      continue;
+    }
     words.push({
       text: word,
       lemma: ACRONYM.test(match[0]) ? match[0].replace(/s$/, "") : lemmaOf(word),

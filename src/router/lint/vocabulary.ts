@@ -1,6 +1,6 @@
-import type { Maybe } from "../envelope/index.js";
-import { CAPABILITIES, FACETS, type Features } from "../protocols/features.js";
-import { CONNECTING_WORDS } from "./lint-connecting-words.js";
+import type { Maybe } from "../../envelope/index.js";
+import { CAPABILITIES, FACETS, type Features } from "../../protocols/features.js";
+import { CONNECTING_WORDS } from "./connecting-words.js";
 
 const WORD = /[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*/gu;
 

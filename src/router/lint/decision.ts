@@ -1,7 +1,7 @@
-import { isObject, type JsonObject } from "../envelope/index.js";
-import type { Features } from "../protocols/features.js";
-import { DECISION_FIELDS } from "./decision.js";
-import { lintRationale, lintReason, shown } from "./lint-rationale.js";
+import { isObject, type JsonObject } from "../../envelope/index.js";
+import type { Features } from "../../protocols/features.js";
+import { DECISION_FIELDS } from "../decision.js";
+import { lintRationale, lintReason, shown } from "./rationale.js";
 
 /** How much evidence one decision may bring. */
 export const EVIDENCE_SPANS = 32;

@@ -1,6 +1,6 @@
-import type { Features } from "../protocols/features.js";
-import { performanceClaimIn } from "./lint-performance-words.js";
-import { strangersIn } from "./lint-vocabulary.js";
+import type { Features } from "../../protocols/features.js";
+import { performanceClaimIn } from "./performance-words.js";
+import { strangersIn } from "./vocabulary.js";
 
 /** How long an explanation may be. */
 export const RATIONALE_CHARACTERS = 1_000;

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CAPABILITIES, type Features } from "../protocols/features.js";
-import type { Decision } from "./decision.js";
-import { lintDecision } from "./lint.js";
-import { isQuotable, lintRationale } from "./lint-rationale.js";
+import { CAPABILITIES, type Features } from "../../protocols/features.js";
+import type { Decision } from "../decision.js";
+import { lintDecision } from "./decision.js";
+import { isQuotable, lintRationale } from "./rationale.js";
 
 function row(name: string, facts: readonly string[]): Features {
   const nothing = { orientation: [], lessSuited: [], inherent: [], support: {} };
