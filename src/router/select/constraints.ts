@@ -20,7 +20,7 @@ export interface Unfit {
 }
 
 /** How sure a reading must be before it rules anybody out: for what the file demands, what it excludes, and for plain prose. */
-const SURE = { demanded: 0.8, excluded: 0.4, prose: 0.93 };
+const SURE = { demanded: 0.8, excluded: 0.4, prose: 0.85 };
 
 const HARD: ReadonlySet<string> = new Set(CAPABILITIES.filter((each) => "hard" in each).map(({ id }) => id));
 
