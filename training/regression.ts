@@ -41,27 +41,40 @@ export function learn(lessons: readonly Lesson[], { classes, sentences }: Course
     for (let epoch = 0; epoch < EPOCHS; epoch++) {
       shuffle(order, random);
       for (const index of order) pupil.take(inputs[index] ?? new Int32Array(), lessons[index]?.right ?? 0);
-      addTo(mean.weights, pupil.weights, 1 / (EPOCHS * SEEDS.length));
-      addTo(mean.biases, pupil.biases, 1 / (EPOCHS * SEEDS.length));
+      addTo(mean.weights, pupil.weights.values, 1 / (EPOCHS * SEEDS.length));
+      addTo(mean.biases, pupil.biases.values, 1 / (EPOCHS * SEEDS.length));
     }
   }
   return { marks, ...mean };
 }
 
+/** Numbers that move less, each by itself, the more they have moved (Adagrad). */
+export class Moving {
+  readonly values: Float64Array;
+  readonly #moved: Float64Array;
+
+  constructor(count: number) {
+    this.values = new Float64Array(count);
+    this.#moved = new Float64Array(count).fill(1e-3);
+  }
+
+  move(at: number, change: number, rate: number): void {
+    const moved = (this.#moved[at] ?? 0) + change * change;
+    this.#moved[at] = moved;
+    this.values[at] = (this.values[at] ?? 0) - (rate * change) / Math.sqrt(moved);
+  }
+}
+
 /** Weights that are being learned. */
 class Pupil {
-  readonly weights: Float64Array;
-  readonly biases: Float64Array;
-  readonly #steps: Float64Array;
-  readonly #biasSteps: Float64Array;
+  readonly weights: Moving;
+  readonly biases: Moving;
   readonly #classes: number;
   readonly #scores: Float64Array;
 
   constructor(marks: number, classes: number) {
-    this.weights = new Float64Array(marks * classes);
-    this.biases = new Float64Array(classes);
-    this.#steps = new Float64Array(marks * classes).fill(1e-3);
-    this.#biasSteps = new Float64Array(classes).fill(1e-3);
+    this.weights = new Moving(marks * classes);
+    this.biases = new Moving(classes);
     this.#classes = classes;
     this.#scores = new Float64Array(classes);
   }
@@ -72,29 +85,22 @@ class Pupil {
     slopes[right] = (slopes[right] ?? 0) - 1;
     for (let each = 0; each < this.#classes; each++) {
       const slope = slopes[each] ?? 0;
-      step(this.biases, this.#biasSteps, each, slope);
+      this.biases.move(each, slope, RATE);
       for (const mark of input) {
         const at = mark * this.#classes + each;
-        step(this.weights, this.#steps, at, slope * value + DECAY * (this.weights[at] ?? 0));
+        this.weights.move(at, slope * value + DECAY * (this.weights.values[at] ?? 0), RATE);
       }
     }
   }
 
   #guess(input: Int32Array, value: number): Float64Array {
     for (let each = 0; each < this.#classes; each++) {
-      let score = this.biases[each] ?? 0;
-      for (const mark of input) score += (this.weights[mark * this.#classes + each] ?? 0) * value;
+      let score = this.biases.values[each] ?? 0;
+      for (const mark of input) score += (this.weights.values[mark * this.#classes + each] ?? 0) * value;
       this.#scores[each] = score;
     }
     return shares(this.#scores);
   }
-}
-
-/** The more a weight has moved already, the less it moves. */
-function step(weights: Float64Array, steps: Float64Array, at: number, change: number): void {
-  const taken = (steps[at] ?? 0) + change * change;
-  steps[at] = taken;
-  weights[at] = (weights[at] ?? 0) - (RATE * change) / Math.sqrt(taken);
 }
 
 function addTo(sum: Float64Array, values: Float64Array, part: number): void {

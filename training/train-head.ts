@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { openEmbedder } from "../src/embeddings/index.js";
 import { READINGS } from "../src/router/evidence/readings.js";
 import { shares } from "../src/router/evidence/shares.js";
-import { randomNumbers, shuffle } from "./regression.js";
+import { Moving, randomNumbers, shuffle } from "./regression.js";
 import { readSamples, type Sample } from "./samples.js";
 
 const TARGET = new URL("../src/router/embeddings/head.ts", import.meta.url);
@@ -31,30 +31,22 @@ interface TrainedHead {
 /** Multinomial logistic regression with a rate per weight (Adagrad). */
 function trainHead(vectors: readonly Float32Array[], samples: readonly Sample[]): TrainedHead {
   const size = READINGS.length;
-  const weights = new Float64Array((vectors[0]?.length ?? 0) * size);
-  const steps = new Float64Array(weights.length).fill(1e-3);
-  const biases = new Float64Array(size);
-  const biasSteps = new Float64Array(size).fill(1e-3);
+  const weights = new Moving((vectors[0]?.length ?? 0) * size);
+  const biases = new Moving(size);
   const scores = new Float64Array(size);
   const learn = (vector: Float32Array, right: number): void => {
-    scores.set(biases);
+    scores.set(biases.values);
     for (let at = 0; at < vector.length; at++)
       for (let reading = 0; reading < size; reading++)
-        scores[reading] = (scores[reading] ?? 0) + (vector[at] ?? 0) * SCALE * (weights[at * size + reading] ?? 0);
+        scores[reading] = (scores[reading] ?? 0) + (vector[at] ?? 0) * SCALE * (weights.values[at * size + reading] ?? 0);
     const slopes = shares(scores);
     slopes[right] = (slopes[right] ?? 0) - 1;
-    for (let reading = 0; reading < size; reading++) {
-      const slope = slopes[reading] ?? 0;
-      biasSteps[reading] = (biasSteps[reading] ?? 0) + slope * slope;
-      biases[reading] = (biases[reading] ?? 0) - (RATE * slope) / Math.sqrt(biasSteps[reading] ?? 1);
-    }
+    for (let reading = 0; reading < size; reading++) biases.move(reading, slopes[reading] ?? 0, RATE);
     for (let at = 0; at < vector.length; at++) {
       const input = (vector[at] ?? 0) * SCALE;
       for (let reading = 0; reading < size; reading++) {
         const place = at * size + reading;
-        const change = (slopes[reading] ?? 0) * input + DECAY * (weights[place] ?? 0);
-        steps[place] = (steps[place] ?? 0) + change * change;
-        weights[place] = (weights[place] ?? 0) - (RATE * change) / Math.sqrt(steps[place] ?? 1);
+        weights.move(place, (slopes[reading] ?? 0) * input + DECAY * (weights.values[place] ?? 0), RATE);
       }
     }
   };
@@ -64,7 +56,7 @@ function trainHead(vectors: readonly Float32Array[], samples: readonly Sample[])
     shuffle(order, random);
     for (const index of order) learn(vectors[index] ?? new Float32Array(), samples[index]?.reading ?? 0);
   }
-  return { weights, biases };
+  return { weights: weights.values, biases: biases.values };
 }
 
 /** What the head was made from: the sentences, what each is taken for, and the order of the readings. */

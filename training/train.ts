@@ -5,6 +5,7 @@ import type { Learned as Kept } from "../src/router/evidence/learned.js";
 import { manners, subjects } from "../src/router/evidence/marks.js";
 import { READINGS } from "../src/router/evidence/readings.js";
 import { subjectsBy } from "../src/router/evidence/subject.js";
+import { Scales } from "../src/router/evidence/weigh.js";
 import { wordsOf } from "../src/router/text/words.js";
 import { type Learned, learn } from "./regression.js";
 import { readSamples, type Sample } from "./samples.js";
@@ -46,7 +47,7 @@ function learnManners(samples: readonly Sample[], isSubject: ReturnType<typeof s
 function trained(): string {
   const samples = readSamples();
   const about = learnSubjects(samples);
-  const standing = learnManners(samples, subjectsBy(about));
+  const standing = learnManners(samples, subjectsBy(new Scales(about)));
   return `// Generated from the sentences in training/ by "npm run train:router". Do not edit.
 import type { Learned } from "./learned.js";
 

@@ -1,6 +1,5 @@
-import { type Conclusion, conclude, type RatioDefinition, valuesOf } from "../harness/conclude.js";
+import { type Conclusion, conclude, type RatioDefinition, valuesOf, withFigure } from "../harness/conclude.js";
 import type { Titles } from "../harness/report.js";
-import { median, medianInterval, spread } from "../harness/statistics.js";
 import type { Row } from "../result.js";
 import { CROWDS, SIZES, type Size } from "./workload.js";
 
@@ -68,15 +67,7 @@ export function concludeCodecs(ids: readonly string[], rows: readonly Row[]): Co
 function withTime(sofar: Conclusion, { key, section, of, atMost }: TimeDefinition, rows: readonly Row[]): Conclusion {
   const row = rows.find((each) => each.section === section && each.arm === of);
   if (row === undefined || row.series.length === 0) return sofar;
-  const times = valuesOf(row.series, "codecUs");
-  const time = median(times);
-  const between = medianInterval(times);
-  return {
-    ratios: { ...sofar.ratios, [key]: time },
-    spread: { ...sofar.spread, [key]: spread(times) },
-    interval: between === undefined ? sofar.interval : { ...sofar.interval, [key]: between },
-    targets: atMost === undefined ? sofar.targets : { ...sofar.targets, [key]: { atMost, met: time <= atMost } },
-  };
+  return withFigure(sofar, { key, values: valuesOf(row.series, "codecUs"), atMost });
 }
 
 /** The keys that every run must decide, for protocols that have a codec of their own. */

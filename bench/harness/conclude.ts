@@ -84,3 +84,21 @@ export function tooCloseToCall({ targets, interval }: Pick<Conclusion, "targets"
 function isMet(target: Target, ratio: number): boolean {
   return "atLeast" in target ? ratio >= target.atLeast : ratio <= target.atMost;
 }
+
+/** A number that is no ratio: a time, a size. Its target, where it has one, is an upper limit. */
+export interface Figure {
+  readonly key: string;
+  readonly values: readonly number[];
+  readonly atMost?: number | undefined;
+}
+
+export function withFigure(sofar: Conclusion, { key, values, atMost }: Figure): Conclusion {
+  const value = median(values);
+  const between = medianInterval(values);
+  return {
+    ratios: { ...sofar.ratios, [key]: value },
+    spread: { ...sofar.spread, [key]: spread(values) },
+    interval: between === undefined ? sofar.interval : { ...sofar.interval, [key]: between },
+    targets: atMost === undefined ? sofar.targets : { ...sofar.targets, [key]: { atMost, met: value <= atMost } },
+  };
+}

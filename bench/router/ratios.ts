@@ -1,6 +1,5 @@
-import { type Conclusion, conclude, type RatioDefinition, valuesOf } from "../harness/conclude.js";
+import { type Conclusion, conclude, type Figure, type RatioDefinition, valuesOf, withFigure } from "../harness/conclude.js";
 import type { Titles } from "../harness/report.js";
-import { median, medianInterval, spread } from "../harness/statistics.js";
 import type { Metric, Row } from "../result.js";
 import type { Growth, Load } from "./workload.js";
 
@@ -45,13 +44,6 @@ const RATIOS: readonly RatioDefinition[] = [
   { key: "decision_vs_keywords", section: PLAIN, of: ARMS.route, over: ARMS.floor, metric: "p50Us" },
 ];
 
-/** A number of its own, not a ratio: one value per round. */
-interface Figure {
-  readonly key: string;
-  readonly values: readonly number[];
-  readonly atMost?: number;
-}
-
 /** Everything that was measured, as medians with their spread. What did not run has no key. */
 export function concludeRouter(measured: Measured): Conclusion {
   const { rows, loads, growth, openingsMs } = measured;
@@ -95,15 +87,4 @@ function rowOf(rows: readonly Row[], section: string, arm: string): Row | undefi
 
 function valuesIn(row: Row | undefined, metric: Metric): readonly number[] {
   return row === undefined ? [] : valuesOf(row.series, metric);
-}
-
-function withFigure(sofar: Conclusion, { key, values, atMost }: Figure): Conclusion {
-  const value = median(values);
-  const between = medianInterval(values);
-  return {
-    ratios: { ...sofar.ratios, [key]: value },
-    spread: { ...sofar.spread, [key]: spread(values) },
-    interval: between === undefined ? sofar.interval : { ...sofar.interval, [key]: between },
-    targets: atMost === undefined ? sofar.targets : { ...sofar.targets, [key]: { atMost, met: value <= atMost } },
-  };
 }

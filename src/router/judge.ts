@@ -3,10 +3,10 @@ import { defaultCandidates } from "../protocols/candidates.js";
 import type { Features } from "../protocols/features.js";
 import { type Evidence, mapSpansToCapabilities, type Readings } from "./evidence/capabilities.js";
 import { extractEvidenceSpans, type Span } from "./evidence/extract.js";
-import { tieBreakWithPrior } from "./priors.js";
 import type { Module, Scenario } from "./scenario.js";
 import { type Claim, claimsOf } from "./select/claims.js";
 import { type Constraint, constraintsOf, reduceCandidates, type Unfit } from "./select/constraints.js";
+import { lastResort } from "./select/last-resort.js";
 import { pickByNarrative } from "./select/narrative.js";
 import { priorityDecide, type Standing } from "./select/priority.js";
 import { PRIORITY, type RouterSettings, type Tier } from "./settings.js";
@@ -36,11 +36,10 @@ export interface Judgement {
 export const ALIKE = 0.02;
 /** Below this nothing was said that decides. */
 const DECIDES = 0.06;
-/** How faint a reading may be. The second is tried only where the first finds nothing, and what it finds counts for less. */
-const FLOORS = [
-  { floor: 0.3, worth: 1 },
-  { floor: 0.08, worth: 0.4 },
-];
+/** How faint a reading may be, and what it is worth then. */
+const PLAIN = { floor: 0.3, worth: 1 };
+/** Tried only where a plain look finds nothing. */
+const CLOSER = { floor: 0.08, worth: 0.4 };
 
 /** Spans that somebody else has read too. */
 export interface ReadSpans {
@@ -85,12 +84,13 @@ interface Weighing {
 function weigh(parts: Weighing): Pick<Judgement, "claims" | "standings"> {
   const { feasible, evidence, constraints, tiers, priority } = parts;
   const required = constraints.filter(({ kind, stated }) => kind === "requires" && stated).map(({ capability }) => capability);
-  for (const { floor, worth } of FLOORS) {
+  const look = ({ floor, worth }: typeof PLAIN): Pick<Judgement, "claims" | "standings"> => {
     const claims = claimsOf(feasible, evidence, { tiers: priority ? tiers : undefined, required, floor });
     const standings = priorityDecide(feasible, claims).map((standing) => ({ ...standing, weight: standing.weight * worth }));
-    if ((standings[0]?.weight ?? 0) >= DECIDES || floor === FLOORS.at(-1)?.floor) return { claims, standings };
-  }
-  return { claims: [], standings: [] };
+    return { claims, standings };
+  };
+  const plain = look(PLAIN);
+  return (plain.standings[0]?.weight ?? 0) >= DECIDES ? plain : look(CLOSER);
 }
 
 interface Picking {
@@ -115,14 +115,7 @@ function pick(
   if (alike.length === 1) return { chosen: best.candidate, decidedBy: "priority", margin };
   const told = narrative ? pickByNarrative(alike, claims) : alike;
   if (told.length === 1) return { chosen: told[0], decidedBy: "narrative", margin: 0 };
-  if (ranking !== undefined) {
-    const name = tieBreakWithPrior(
-      told.map((candidate) => candidate.name),
-      ranking,
-    );
-    return { chosen: told.find((candidate) => candidate.name === name), decidedBy: "ranking", margin: 0 };
-  }
-  return { chosen: feasible.find((candidate) => told.includes(candidate)), decidedBy: "order", margin: 0 };
+  return { chosen: lastResort(told, feasible, ranking), decidedBy: ranking === undefined ? "order" : "ranking", margin: 0 };
 }
 
 /** What every hard constraint lets through. */

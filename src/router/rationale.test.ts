@@ -79,7 +79,9 @@ describe("rationaleOf()", () => {
         expect(lintRationale(bare, { spans: [], features: [] })).toEqual([]);
       }
     for (const needs of [grounds.needs, []])
-      expect(lintRationale(rationaleTogether({ ...grounds, needs }), { spans: grounds.spans, features: [] })).toEqual([]);
+      expect(lintRationale(rationaleTogether(judgement, { ...grounds, needs }), { spans: grounds.spans, features: [] })).toEqual(
+        [],
+      );
   });
 });
 

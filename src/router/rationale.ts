@@ -71,7 +71,7 @@ function whyAlone(unfit: Judgement["unfit"]): string {
 }
 
 /** The same where one protocol was chosen for all modules: this one may need nothing of what decided. */
-export function rationaleTogether({ needs }: Grounds): string {
+export function rationaleTogether(_judgement: Judgement, { needs }: Grounds): string {
   const by = "The choice stands for all modules together.";
   return needs.length === 0 ? by : `${asking(needs)} ${by}`;
 }

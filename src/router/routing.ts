@@ -44,14 +44,14 @@ function decided(judgement: Judgement): Decision {
   return made(judgement, chosen, margin);
 }
 
-function made(judgement: Judgement, chosen: Features, margin: number): Decision {
+function made(judgement: Judgement, chosen: Features, margin: number, explain = rationaleOf): Decision {
   const grounds = groundsFor(judgement, chosen);
   return {
     scenario_id: judgement.scenario.id,
     module_id: judgement.module.id,
     selected_protocol: chosen.name,
     evidence_spans: grounds.spans,
-    rationale: rationaleOf(judgement, grounds),
+    rationale: explain(judgement, grounds),
     margin: inHundredths(margin),
     abstained: false,
     rejected: rejectionsOf(judgement, chosen),
@@ -97,10 +97,10 @@ async function decidedTogether(
 
 function madeTogether(judgement: Judgement, chosen: Features, margin: number): Decision {
   const { unfit } = judgement;
+  const decision = made(judgement, chosen, margin, rationaleTogether);
   return {
-    ...made(judgement, chosen, margin),
-    rationale: rationaleTogether(groundsFor(judgement, chosen)),
-    rejected: rejectionsOf(judgement, chosen).map(({ protocol, because }) => ({
+    ...decision,
+    rejected: decision.rejected.map(({ protocol, because }) => ({
       protocol,
       because: unfit.some(({ candidate }) => candidate.name === protocol) ? because : "suits the modules together less",
     })),

@@ -1,8 +1,8 @@
 import type { Maybe } from "../envelope/index.js";
 import type { Features } from "../protocols/features.js";
 import { ALIKE, type Judgement } from "./judge.js";
-import { tieBreakWithPrior } from "./priors.js";
 import type { Unfit } from "./select/constraints.js";
+import { lastResort } from "./select/last-resort.js";
 
 /** One protocol for all modules of a scenario, or none. */
 export interface Agreement {
@@ -30,16 +30,7 @@ export function agreeOnOne(judgements: readonly Judgement[], ranking?: Maybe<rea
   }
   if (best.weight === 0) return { chosen: undefined, margin: 0, suited };
   const alike = standings.filter(({ weight }) => best.weight - weight < ALIKE).map(({ candidate }) => candidate);
-  return { chosen: firstRanked(alike, ranking), margin: alike.length === 1 ? best.weight - next.weight : 0, suited };
-}
-
-function firstRanked(alike: readonly Features[], ranking: Maybe<readonly string[]>): Maybe<Features> {
-  if (ranking === undefined) return alike[0];
-  const name = tieBreakWithPrior(
-    alike.map((candidate) => candidate.name),
-    ranking,
-  );
-  return alike.find((candidate) => candidate.name === name);
+  return { chosen: lastResort(alike, suited, ranking), margin: alike.length === 1 ? best.weight - next.weight : 0, suited };
 }
 
 /** A judgement as it stands when its scenario has one protocol: who fails one module fails all. */

@@ -1,5 +1,6 @@
 import type { Maybe } from "../../envelope/index.js";
-import { CAPABILITIES, type CapabilityId } from "../../protocols/features.js";
+import type { CapabilityId } from "../../protocols/features.js";
+import { bindsInProse } from "../select/tiers.js";
 import type { Span } from "./extract.js";
 import { type Reading, readWords } from "./prototypes.js";
 import { READINGS } from "./readings.js";
@@ -21,15 +22,8 @@ const LEAST_SHARE = 0.05;
 /** Fewer words than this are easily mistaken: "ignore that" is like half of everything. */
 const ENOUGH_WORDS = 8;
 
-/**
- * A need that rules protocols out must not be drowned by what else its sentence says: a statement of at least so many words
- * that is clearly about one counts by itself.
- */
-const DROWNED: ReadonlySet<string> = new Set(
-  CAPABILITIES.filter((each) => "hard" in each && (each.facet === "identity" || each.facet === "governance")).map(({ id }) => id),
-);
+/** A need that binds in prose must not be drowned by what else its sentence says: a statement this clearly about it counts alone. */
 const CLEAR_SHARE = 0.85;
-const STATEMENT_WORDS = 5;
 
 /** How much of a reading is left to embeddings, where a span was not clear without them. */
 const BY_SENTENCE = 0.4;
@@ -50,7 +44,8 @@ export function mapSpansToCapabilities(spans: readonly Span[], settings: MapSett
     const other = settings.readings?.get(span);
     return READINGS.flatMap((capability, index) => {
       const alone = own[index] ?? 0;
-      const share = other === undefined ? alone : alone * (1 - BY_SENTENCE) + (other[index] ?? 0) * trustIn(span) * BY_SENTENCE;
+      const share =
+        other === undefined ? alone : alone * (1 - BY_SENTENCE) + (other[index] ?? 0) * relianceOn(span) * BY_SENTENCE;
       if (capability === "none" || share < LEAST_SHARE) return [];
       return [{ span, capability, share, quote: () => windowOf(span, reading.wordsFor(index)) }];
     });
@@ -79,18 +74,17 @@ function readSpan(span: Span, settings: MapSettings): SpanReading {
 function readAnew(span: Span, settings: MapSettings): SpanReading {
   // What is avoided is not wanted, and is avoided all the same.
   const reading = readWords(span.words, span.stance === "avoided" ? { ...settings, stance: false } : settings);
-  const trust = trustIn(span);
-  const statements = span.statements
-    .filter(({ length }) => length >= STATEMENT_WORDS)
-    .map((statement) => readWords(statement, settings));
+  const reliance = relianceOn(span);
+  const statements = span.statements.map((statement) => readWords(statement, settings));
   const own = READINGS.map((capability, index) => {
-    const alone = DROWNED.has(capability) ? highest(statements, index) : 0;
-    return Math.max((reading.shares[index] ?? 0) * trust, alone >= CLEAR_SHARE ? alone : 0);
+    const alone = capability !== "none" && bindsInProse(capability) ? highest(statements, index) : 0;
+    return Math.max((reading.shares[index] ?? 0) * reliance, alone >= CLEAR_SHARE ? alone : 0);
   });
   return { reading, own };
 }
 
-function trustIn({ whole, stance, words }: Span): number {
+/** How far so few words can be relied on, from 0 to 1. */
+function relianceOn({ whole, stance, words }: Span): number {
   return whole || stance === "avoided" ? 1 : Math.min(1, (words.length + 1) / ENOUGH_WORDS);
 }
 

@@ -86,7 +86,7 @@ function spansIn(
   });
 }
 
-/** Two statements may be joined by a bare "and"; one with fewer words before it joins two things. */
+/** Fewer words say nothing by themselves; and a bare "and" after fewer joins two things, not two statements. */
 const STATEMENT_WORDS = 5;
 
 /** The words statement by statement; none where there is but one. */
@@ -101,7 +101,7 @@ function statementsIn(words: readonly Word[], { clauses }: Sentence): readonly (
       statements.push([word]);
     else last.push(word);
   }
-  return statements.length < 2 ? [] : statements;
+  return statements.length < 2 ? [] : statements.filter(({ length }) => length >= STATEMENT_WORDS);
 }
 
 /** The words of a sentence, those that stand alike together. */

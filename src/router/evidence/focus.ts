@@ -16,7 +16,7 @@ export function trustOf(text: string, sentences: readonly Sentence[]): readonly 
   const point = starts.findIndex((start, index) => index > 0 && COMES_TO_THE_POINT.test(start));
   return starts.map((_, index) => {
     const next = starts[index + 1];
-    const questioned = text.slice(sentences[index]?.end).startsWith("?");
+    const questioned = text.charAt(sentences[index]?.end ?? text.length) === "?";
     if (next !== undefined && TAKES_BACK.test(next) && (questioned || !/^(?:no|not|never)\b/iu.test(next))) return TAKEN_BACK;
     return index < point ? BEFORE_THE_POINT : 1;
   });

@@ -24,17 +24,14 @@ export interface Mark {
 /** What tells a subject: lemmas, their beginnings, neighbours, and neighbours but one. Each mark once, however often it occurs. */
 export function subjects(words: readonly Word[]): readonly Mark[] {
   const marks = new Marks();
-  for (const [index, { lemma, text }] of words.entries()) {
-    const plain = PLAIN.has(text);
-    if (!plain) {
-      marks.put(lemma, index);
-      if (text.length > BEGINNING) marks.put(`${text.slice(0, BEGINNING)}*`, index);
-    }
+  for (const [index, word] of words.entries()) {
+    const plain = isPlain(word);
+    if (!plain) for (const mark of subjectMarksOf(word)) marks.put(mark, index);
     const next = words[index + 1];
-    if (next !== undefined) marks.put(`${lemma} ${next.lemma}`, index, index + 1);
+    if (next !== undefined) marks.put(`${word.lemma} ${next.lemma}`, index, index + 1);
     const afterNext = words[index + 2];
-    if (afterNext !== undefined && !plain && !PLAIN.has(afterNext.text))
-      marks.put(`${lemma} _ ${afterNext.lemma}`, index, index + 2);
+    if (afterNext !== undefined && !plain && !isPlain(afterNext))
+      marks.put(`${word.lemma} _ ${afterNext.lemma}`, index, index + 2);
   }
   return marks.all();
 }
@@ -48,8 +45,8 @@ export function subjectMarksOf({ lemma, text }: Word): readonly string[] {
 }
 
 /**
- * What tells how somebody stands to a subject: the words around it, and how the sentence begins. What it is about is blanked
- * out, or the terms that people like to deny would seem denied by themselves.
+ * What tells how somebody stands to a subject: the words around it, and how the sentence begins. The sentence counts as it is
+ * and once more with its subject blanked out, or the terms that people like to deny would seem denied by themselves.
  */
 export function manners(words: readonly Word[], isSubject: (word: Word) => boolean): readonly Mark[] {
   const marks = new Marks();

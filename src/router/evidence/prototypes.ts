@@ -15,7 +15,7 @@ export interface Reading {
 
 const aboutWhat = new Scales(SUBJECTS);
 const howItStands = new Scales(MANNERS);
-const isSubject = subjectsBy(SUBJECTS);
+const isSubject = subjectsBy(aboutWhat);
 const NONE = READINGS.indexOf("none");
 
 /** What the words say when they are held against the prototypes: what they are about, as far as that is wanted. */

@@ -1,7 +1,8 @@
+import type { Maybe } from "../../envelope/index.js";
 import { CAPABILITIES, type CapabilityId, type Features } from "../../protocols/features.js";
 import type { Evidence } from "../evidence/capabilities.js";
 import type { Module } from "../scenario.js";
-import { tierOf } from "./tiers.js";
+import { bindsInProse, isHard } from "./tiers.js";
 
 /** Something a candidate must be able to do, or must not bring with it. */
 export interface Constraint {
@@ -22,8 +23,6 @@ export interface Unfit {
 /** How sure a reading must be before it rules anybody out: for what the file demands, what it excludes, and for plain prose. */
 const SURE = { demanded: 0.8, excluded: 0.4, prose: 0.85 };
 
-const HARD: ReadonlySet<string> = new Set(CAPABILITIES.filter((each) => "hard" in each).map(({ id }) => id));
-
 /** What a module demands so clearly that it rules candidates out. */
 export function constraintsOf(
   module: Module,
@@ -42,17 +41,15 @@ export function constraintsOf(
   for (const { span, capability, share } of evidence) {
     const { kind, stance } = span;
     if (stance === "avoided" && share >= SURE.excluded) add({ kind: "avoids", capability, stated: kind === "mustNot" });
-    if (stance !== "wanted" || !HARD.has(capability)) continue;
+    if (stance !== "wanted" || !isHard(capability)) continue;
     if (kind === "must" && settings.locks && share >= SURE.demanded) add({ kind: "requires", capability, stated: true });
-    // In prose only identity and secrecy rule anybody out: the rest are wishes that are weighed.
-    else if (tierOf(capability) === "identity" && share * span.trust >= SURE.prose)
-      add({ kind: "requires", capability, stated: false });
+    else if (bindsInProse(capability) && share * span.trust >= SURE.prose) add({ kind: "requires", capability, stated: false });
   }
   return found;
 }
 
 /** Why a candidate cannot be taken; undefined where nothing stands against it. */
-export function whyIncompatible(candidate: Features, constraints: readonly Constraint[]): string | undefined {
+export function whyIncompatible(candidate: Features, constraints: readonly Constraint[]): Maybe<string> {
   for (const { kind, capability } of constraints) {
     if (kind === "requires" && candidate.support[capability] === undefined) return `cannot carry ${labelOf(capability)}`;
     if (kind === "avoids" && candidate.inherent.includes(capability))
@@ -80,15 +77,17 @@ export function reduceCandidates(
   constraints: readonly Constraint[],
   settings: { readonly locks: boolean },
 ): { readonly feasible: readonly Features[]; readonly unfit: readonly Unfit[] } {
+  const named = (candidate: Features): Maybe<string> => (settings.locks ? whyRuledOut(candidate, module) : undefined);
   const unfit = candidates.flatMap((candidate): readonly Unfit[] => {
-    const named = settings.locks ? whyRuledOut(candidate, module) : undefined;
-    const because = named ?? whyIncompatible(candidate, constraints);
-    return because === undefined ? [] : [{ candidate, because, named: named !== undefined }];
+    const because = named(candidate) ?? whyIncompatible(candidate, constraints);
+    return because === undefined ? [] : [{ candidate, because, named: named(candidate) !== undefined }];
   });
-  return { feasible: candidates.filter((candidate) => !unfit.some((each) => each.candidate === candidate)), unfit };
+  const isFeasible = (candidate: Features): boolean =>
+    named(candidate) === undefined && isProtocolCompatible(candidate, constraints);
+  return { feasible: candidates.filter(isFeasible), unfit };
 }
 
-function whyRuledOut({ name }: Features, { only, never }: Module): string | undefined {
+function whyRuledOut({ name }: Features, { only, never }: Module): Maybe<string> {
   if (only !== undefined && !only.includes(name)) return "is not among those the file allows";
   return never?.includes(name) === true ? "is ruled out by the file" : undefined;
 }
