@@ -12,7 +12,7 @@ const MAY_IMPORT = {
   "src/protocols": ["src/envelope", "src/transport", "src/models"],
   "src/router": ["src/envelope", "src/models", "src/protocols/(protocol|features|candidates)\\.ts"],
   "src/embeddings": ["src/envelope", "src/router/embedder\\.ts"],
-  "src/gateway": ["src/envelope", "src/policies", "src/transport", "src/protocols/(protocol|front|host|index)\\.ts"],
+  "src/gateway": ["src/envelope", "src/policies", "src/transport", "src/tasks/index\\.ts", "src/protocols/(protocol|front|host|index)\\.ts"],
   "src/agent": [
     "src/envelope",
     "src/policies",

@@ -6,6 +6,13 @@ export {
   type AgentSkill,
   type ArtifactOptions,
   agent,
+  type Bridge,
+  type BridgedAgent,
+  type BridgeFacts,
+  type BridgeOptions,
+  type BridgeSettings,
+  bridge,
+  bridgedAgent,
   type CallOutcome,
   type ClientCredentials,
   type ConnectOptions,
@@ -23,6 +30,7 @@ export {
   type PushReceiverOptions,
   pushReceiver,
   type RemoteAgent,
+  type ReplaceOptions,
   type SendOptions,
   type ServeOptions,
   type Server,
@@ -84,7 +92,26 @@ export {
   textPart,
   writeUte,
 } from "./envelope/index.js";
-export { type RelayOptions, relay } from "./gateway/index.js";
+export {
+  CARD_POLICIES,
+  type CardPolicy,
+  type CountedLoss,
+  EMULATED_KEY,
+  type LossReport,
+  type RelayOptions,
+  relay,
+  type Upstream,
+  type UpstreamTraits,
+} from "./gateway/index.js";
+export type {
+  SeenEvent,
+  Sighting,
+  SightingFilter,
+  SightingLimits,
+  SightingLog,
+  SightingSummary,
+  WireBytes,
+} from "./inspect/sighting.js";
 export {
   type FunctionCall,
   type FunctionCallingModel,

@@ -1,4 +1,4 @@
-import type { Card, Extension, Maybe, Principal, Skill } from "../envelope/index.js";
+import type { Call, Card, Extension, Json, Loss, Maybe, Operation, Principal, Reply, Skill } from "../envelope/index.js";
 import type { AgentFunction } from "../tasks/index.js";
 import { type AddressBook, createAddressBook, type PeerAddress } from "./address-book.js";
 import type { EdgeOptions } from "./edge.js";
@@ -42,6 +42,14 @@ export interface Agent extends AddressBook {
   readonly hasExtendedCard: boolean;
   /** `served` is the public card as its host serves it: what the extended one says beyond it is added to that. */
   extendedCard(caller: Principal, served?: Card): Maybe<Card>;
+  /** What it answers by itself, before any task runtime; undefined leaves an operation to the runtime. */
+  answers?(operation: Operation, call: Call): Maybe<Reply>;
+  /** Stops work that is done elsewhere, by what was kept with its task. */
+  cancel?(saved: Json, call: Call): Promise<void>;
+  /** Hears of what could not be carried between a caller and this agent. */
+  lost?(loss: Loss): void;
+  /** The addresses it stands for: a host that answers there itself would call itself. */
+  readonly behind?: Maybe<readonly string[]>;
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

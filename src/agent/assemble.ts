@@ -8,11 +8,12 @@ import {
   type Maybe,
   type Security,
 } from "../envelope/index.js";
+import { refuseLoops } from "../gateway/index.js";
 import type { LanguageModel } from "../models/index.js";
 import { limitOpenStreams, stack } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import { front, type HouseRoute } from "../protocols/front.js";
-import { createHost } from "../protocols/host.js";
+import { createHost, type HostParts } from "../protocols/host.js";
 import type { Ids, Protocol } from "../protocols/protocol.js";
 import {
   type AddressClass,
@@ -101,6 +102,8 @@ export interface Assembled {
   url: string;
   /** Where one agent answers, the best first; known once the address is. */
   interfaces(agent: string): readonly Interface[];
+  /** Tasks, replies and streams that are not over. */
+  underWay(): number;
   close(drainMs: number): Promise<void>;
 }
 
@@ -123,12 +126,15 @@ export function assemble(
   const store = options.store ?? createMemoryStore({ limits: taskLimits, now: ids.now });
   const large = options.artifacts && createLargeParts(options.artifacts, admission, ids.now, () => assembled.url);
   const served = new Map(
-    agents.map((each) => [each.name, { handle: handleOf(each, options, large), restartable: each.restartable }]),
+    agents.map((each) => [
+      each.name,
+      { handle: handleOf(each, options, large), restartable: each.restartable, cancel: each.cancel?.bind(each) },
+    ]),
   );
   const push = openPush(options.push, { atOnce: taskLimits.pushesAtOnce, notify: () => door.notify });
   const fetchPart = followLinks(reach, options.followTo);
   const runtime: Runtime = createRuntime({ agents: served, store, ids, limits: taskLimits, fetchPart, push: push.port });
-  const layers = stack([telemetry.server(), limitOpenStreams(limits), ...(options.layers ?? [])]);
+  const layers = stack([telemetry.server(), refuseLoops(limits.hops), limitOpenStreams(limits), ...(options.layers ?? [])]);
   const handler = layers(hostHandler(hosted, runtime.handler));
   for (const agent of agents) agent.bindSelf(handler, large);
 
@@ -146,6 +152,7 @@ export function assemble(
     model: options.model,
     records: store.records,
     follow: followUrls(reach, options.followTo),
+    onLoss: lossesOf(agents),
     began: (request, call) => telemetry.began(request, call),
   });
   const house = [...(large?.routes ?? []), ...metricsRoute(options, telemetry, admission)];
@@ -164,6 +171,10 @@ export function assemble(
       return errorResponse(403, refused);
     },
     interfaces: (agent) => door.interfaces(agent, assembled.url),
+    underWay() {
+      const { runningTasks, bareReplies, openStreams } = runtime.stats();
+      return runningTasks + bareReplies + openStreams;
+    },
     async close(drainMs) {
       await runtime.close(drainMs);
       await push.close();
@@ -176,6 +187,14 @@ export function assemble(
 function handleOf({ handle }: Agent, { onError }: HostOptions, large: Maybe<LargeParts>): AgentFunction {
   const told = onError === undefined ? handle : tellingFaults(handle, onError);
   return large === undefined ? told : speakingByReference(told, large);
+}
+
+/** Nobody hears of losses where no agent cares: most calls then carry no sink. */
+function lossesOf(agents: readonly Agent[]): HostParts["onLoss"] {
+  const hearing = new Map(
+    agents.flatMap((each) => (each.lost === undefined ? [] : [[each.name, each.lost.bind(each)] as const])),
+  );
+  return hearing.size === 0 ? undefined : (loss, agent) => hearing.get(agent)?.(loss);
 }
 
 function watched<T>(plain: T, watch: Maybe<(plain: T) => T>): T {

@@ -19,6 +19,8 @@ export interface ServedAgent {
 /** The host's own answers around the task runtime: cards, pings, and content an agent says it does not take. */
 export function hostHandler(agents: ReadonlyMap<string, ServedAgent>, runtime: Handler): Handler {
   return function answerAtHost(operation: Operation, call: Call): Reply {
+    const own = agents.get(call.agent)?.agent.answers?.(operation, call);
+    if (own !== undefined) return own;
     switch (operation.kind) {
       case "send": {
         const refused = refusedContent(agents.get(call.agent)?.agent, operation);

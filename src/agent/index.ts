@@ -2,6 +2,15 @@
 export type { AddressBook, PeerAddress } from "./address-book.js";
 export { type Agent, type AgentOptions, type AgentSkill, agent } from "./agent.js";
 export type { HostOptions } from "./assemble.js";
+export {
+  type Bridge,
+  type BridgedAgent,
+  type BridgeFacts,
+  type BridgeOptions,
+  type BridgeSettings,
+  bridge,
+  bridgedAgent,
+} from "./bridge.js";
 export type { CallOutcome } from "./call-outcomes.js";
 export type { ProtocolChooser } from "./choose-protocol.js";
 export { connect, type RemoteAgent } from "./connect.js";
@@ -14,5 +23,5 @@ export { type PushReceiver, type PushReceiverOptions, pushReceiver } from "./pus
 export type { PushOptions } from "./push-sender.js";
 export type { ConnectOptions } from "./reach.js";
 export { type SendOptions, type Speaker, speaker, textOfAnswer, type Webhook } from "./remote-agent.js";
-export { type ServeOptions, type Server, serve } from "./serve.js";
+export { type ReplaceOptions, type ServeOptions, type Server, serve } from "./serve.js";
 export { DEFAULT_VERDICT_LIMITS, type VerdictLimits, Verdicts } from "./verdicts.js";

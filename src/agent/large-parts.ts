@@ -10,7 +10,18 @@ import { AgentError, type Content, cancelFrom, INLINE_CONTENT_BYTES, type Part, 
 import type { HouseRoute } from "../protocols/front.js";
 import type { Host } from "../protocols/protocol.js";
 import { type AddressClass, type Admission, createGuard, pinnedLookup, resolveByDns } from "../security/index.js";
-import { type AgentFunction, type AgentStream, Ending, type FetchPart, isStream, Progress, type Result } from "../tasks/index.js";
+import {
+  type AgentFunction,
+  type AgentStream,
+  type ElsewhereEvent,
+  Ending,
+  type FetchPart,
+  isStream,
+  Progress,
+  Relayed,
+  RelayedMessage,
+  type Result,
+} from "../tasks/index.js";
 import { poolLink } from "../transport/node/index.js";
 
 export interface ArtifactOptions {
@@ -70,9 +81,7 @@ async function* referring(output: AgentStream, move: Move): AgentStream {
   try {
     while (!step.done) {
       const { value } = step;
-      yield typeof value === "string" || value.content === undefined
-        ? value
-        : new Progress(value.step, await move(value.content), value.options);
+      yield await movedStep(value, move);
       step = await output.next();
     }
     return await movedResult(step.value, move);
@@ -82,10 +91,35 @@ async function* referring(output: AgentStream, move: Move): AgentStream {
   }
 }
 
+async function movedStep(step: Progress | Relayed | string, move: Move): Promise<Progress | Relayed | string> {
+  if (step instanceof Relayed) return movedEvents(step, move);
+  if (typeof step === "string" || step.content === undefined) return step;
+  return new Progress(step.step, await move(step.content), step.options);
+}
+
+async function movedEvents({ events, state }: Relayed, move: Move): Promise<Relayed> {
+  return new Relayed(await Promise.all(events.map((event) => movedEvent(event, move))), state);
+}
+
+async function movedEvent(event: ElsewhereEvent, move: Move): Promise<ElsewhereEvent> {
+  if (event.kind === "artifact") {
+    const parts = partsOf(await move(event.artifact.parts));
+    return { ...event, artifact: { ...event.artifact, parts } };
+  }
+  const { message } = event.status;
+  if (message === undefined) return event;
+  return { ...event, status: { ...event.status, message: { ...message, content: partsOf(await move(message.content)) } } };
+}
+
 async function movedResult(result: Result, move: Move): Promise<Result> {
   if (result === undefined) return undefined;
   if (result instanceof Ending)
     return result.content === undefined ? result : new Ending(result.state, await move(result.content));
+  if (result instanceof Relayed) return movedEvents(result, move);
+  if (result instanceof RelayedMessage) {
+    const { message, head } = result;
+    return new RelayedMessage({ ...message, content: partsOf(await move(message.content)) }, head);
+  }
   return move(result as Content);
 }
 

@@ -1,9 +1,11 @@
 import { AgentError, type Interface } from "../envelope/index.js";
 import { assertMayBind, createHostCheck } from "../security/index.js";
+import { createMemoryStore, DEFAULT_TASK_LIMITS } from "../tasks/index.js";
 import { isLoopbackAddress } from "../transport/loopback.js";
 import { listen, type TlsOptions } from "../transport/node/index.js";
 import type { Agent } from "./agent.js";
-import { assemble, type HostOptions } from "./assemble.js";
+import { type Assembled, assemble, type HostOptions } from "./assemble.js";
+import { Retired } from "./retire.js";
 
 export interface ServeOptions extends HostOptions {
   /** Default: any free port. */
@@ -25,40 +27,89 @@ export interface Server {
   readonly port: number;
   /** Where one agent answers, the best first. */
   interfaces(agent: string): readonly Interface[];
+  /**
+   * Other agents, and other options for them, from now on. Calls and streams under way go on with those that were there, for
+   * ten minutes at most; tasks are in the store, which both share. What the port itself is cannot change.
+   */
+  replace(agents: Agent | readonly Agent[], options?: ReplaceOptions): void;
   /** Takes another certificate into use: for new connections, without dropping any. Throws for a pair that is no good. */
   reload(tls: TlsOptions): void;
   /** Accepts nothing new, lets calls under way end, then stops what is left. */
   close(): Promise<void>;
 }
 
+/** What can change while the port stays open. */
+export type ReplaceOptions = Omit<HostOptions, "store" | "publicUrl">;
+
 /** Serves one agent or several on one port, in every protocol at once. */
 export async function serve(agents: Agent | readonly Agent[], options: ServeOptions = {}): Promise<Server> {
   const host = options.host ?? "127.0.0.1";
   assertMayBind({ host, admission: options.admission, open: options.openToEverybody, audit: options.audit });
   checkClientCa(options);
-  const list: readonly Agent[] = Array.isArray(agents) ? agents : [agents as Agent];
+  const list = listOf(agents);
+  const store = options.store ?? createMemoryStore({ limits: { ...DEFAULT_TASK_LIMITS, ...options.taskLimits }, now: Date.now });
   // Behind a loopback port every caller is a neighbour on this machine, so their links may lead back to it.
-  const assembled = assemble(
-    list,
-    { push: true, ...options },
-    isLoopbackAddress(host) || host === "localhost" ? "loopback" : "public",
-    true,
-  );
-  const { limits } = assembled;
+  const reach = isLoopbackAddress(host) || host === "localhost" ? "loopback" : "public";
+  const assembleFor = (served: readonly Agent[], more: ReplaceOptions): Assembled =>
+    assemble(served, { push: true, ...options, ...more, store }, reach, true);
+  let current = assembleFor(list, {});
+  const retired = new Retired();
+  const { limits } = current;
   const { port = 0, tls, onError } = options;
-  const listening = await listen(assembled.exchange, { port, host, limits, tls, onError });
-  if (assembled.url === "") assembled.url = listening.url;
+  const listening = await listen((request) => current.exchange(request), { port, host, limits, tls, onError });
+  const ready = (assembled: Assembled): void => {
+    if (assembled.url === "") assembled.url = listening.url;
+    assembled.checkHost = checkHost;
+  };
   const { names, publicUrl, allowedOrigins } = options;
-  assembled.checkHost = createHostCheck({ port: listening.port, boundHost: host, names, publicUrl, allowedOrigins });
+  const checkHost = createHostCheck({ port: listening.port, boundHost: host, names, publicUrl, allowedOrigins });
+  const own = publicUrl === undefined ? [listening.url] : [listening.url, publicUrl];
+  ready(current);
+  try {
+    refuseSelf(list, own);
+  } catch (thrown) {
+    await Promise.all([listening.close(), current.close(0)]);
+    throw thrown;
+  }
   return {
     url: options.publicUrl ?? listening.url,
     port: listening.port,
-    interfaces: (agent) => assembled.interfaces(agent),
+    interfaces: (agent) => current.interfaces(agent),
+    replace(replacing, more = {}) {
+      const others = listOf(replacing);
+      refuseSelf(others, own);
+      const next = assembleFor(others, more);
+      ready(next);
+      retired.add(current, limits.drainMs);
+      current = next;
+    },
     reload: (renewed) => listening.reload(renewed),
     async close() {
-      await Promise.all([listening.close(), assembled.close(limits.drainMs)]);
+      await Promise.all([listening.close(), current.close(limits.drainMs), retired.close(limits.drainMs)]);
     },
   };
+}
+
+function listOf(agents: Agent | readonly Agent[]): readonly Agent[] {
+  return Array.isArray(agents) ? agents : [agents as Agent];
+}
+
+/** An agent that stands for an address must not stand at it: the host would call itself for ever. */
+function refuseSelf(agents: readonly Agent[], own: readonly string[]): void {
+  const ours = new Set(own.map(placeOf));
+  for (const { name, behind = [] } of agents) {
+    const self = behind.find((url) => ours.has(placeOf(url)));
+    if (self !== undefined)
+      throw new AgentError("loop", `the agent ${name} stands for ${self}, which is this very server`, { field: "url" });
+  }
+}
+
+/** Host and port; all names of this machine's own loopback are one. */
+function placeOf(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { protocol, hostname, port } = new URL(url);
+  const host = hostname === "localhost" || isLoopbackAddress(hostname.replace(/^\[|\]$/g, "")) ? "loopback" : hostname;
+  return `${host}:${port === "" ? (protocol === "https:" ? "443" : "80") : port}`;
 }
 
 /** Whoever names an authority for callers expects that others stay outside, and TLS alone only does so when told to. */

@@ -5,6 +5,7 @@ import {
   type Card,
   type Handler,
   type JsonObject,
+  type Loss,
   type Maybe,
   type Principal,
   type Records,
@@ -12,6 +13,7 @@ import {
   startCall,
 } from "../envelope/index.js";
 import type { LanguageModel } from "../models/index.js";
+import { hopsIn } from "../transport/call-headers.js";
 import type { Request } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import type { Host, Ids } from "./protocol.js";
@@ -36,6 +38,8 @@ export interface HostParts {
   readonly records?: Maybe<Records>;
   /** Default: no URL out of a message is followed. */
   readonly follow?: Maybe<Host["follow"]>;
+  /** Hears of everything that could not be carried between a caller and the agent of this name. */
+  readonly onLoss?: Maybe<(loss: Loss, agent: string) => void>;
   /** Told when a request has become a call. */
   began?(request: Request, call: Call): void;
 }
@@ -51,7 +55,8 @@ export function createHost(parts: HostParts): Host {
     signatures: parts.signatures ?? (() => []),
     admit: parts.admit ?? (() => ANONYMOUS),
     begin(request, { caller, agent, via, parameters, deadline }) {
-      const call = startCall({ agent, caller, via, parameters, deadline, heard: request });
+      const lose = parts.onLoss && ((loss: Loss) => parts.onLoss?.(loss, agent));
+      const call = startCall({ agent, caller, via, parameters, deadline, hops: hopsIn(request.headers), heard: request, lose });
       parts.began?.(request, call);
       return call;
     },

@@ -66,3 +66,4 @@ export {
 export { pinnedLookup, resolveByDns } from "./resolve-by-dns.js";
 export { MIN_TOKEN_CHARS } from "./secret-holders.js";
 export { type NewKey, newCardKey, SIGNING_ALGORITHMS, type SigningAlgorithm } from "./signing-key.js";
+export { createVeil, type Veil } from "./veil.js";

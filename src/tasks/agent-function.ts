@@ -1,4 +1,17 @@
-import type { Content, Envelope, Json, Maybe, Metadata, Part, Task } from "../envelope/index.js";
+import type {
+  Call,
+  Cancel,
+  Content,
+  Envelope,
+  Event,
+  Head,
+  Json,
+  Maybe,
+  Metadata,
+  OperationOf,
+  Part,
+  Task,
+} from "../envelope/index.js";
 
 /** The message as an agent reads it. */
 export interface IncomingMessage extends Envelope {
@@ -35,6 +48,29 @@ export class Ending {
   ) {}
 }
 
+/** An event of a task that runs elsewhere. */
+export type ElsewhereEvent = Extract<Event, { readonly kind: "status" | "artifact" }>;
+
+/**
+ * What happened to a task that really runs elsewhere: written down as it is, only its ids become those of the task here.
+ * Yielded, it goes on; returned, its last event must be one that ends the turn.
+ */
+export class Relayed {
+  constructor(
+    readonly events: readonly ElsewhereEvent[],
+    /** Kept with the task in the same step as the events. */
+    readonly state: Maybe<Json>,
+  ) {}
+}
+
+/** A message that somebody else has answered with: it goes on as it is. */
+export class RelayedMessage {
+  constructor(
+    readonly message: Envelope,
+    readonly head: Maybe<Head>,
+  ) {}
+}
+
 /** What an agent knows about the call it answers, and what it can do beside answering. */
 export interface TaskContext {
   /** Undefined while the exchange has no task: a bare reply never gets one. */
@@ -50,6 +86,14 @@ export interface TaskContext {
   save(state: Json): void;
   /** The work must stop: cancel, `ttlMs`, shutdown after the drain; for a bare reply also the caller hanging up. */
   readonly signal: AbortSignal;
+  /** The same for those who need no platform signal; costs less. */
+  readonly cancel: Cancel;
+  /** The call that brought the message. Undefined for a message that waited for its turn, and after a restart. */
+  readonly call: Maybe<Call>;
+  /** What the caller waits for. */
+  readonly delivery: OperationOf<"send">["delivery"];
+  /** This turn was begun before, by a process that is gone; `state` is what it kept last. */
+  readonly restarted: boolean;
   /** Who calls, by the name admission gave. */
   readonly caller: string;
   /** Whose the task is: tenant, scheme and subject of the caller as one string. */
@@ -73,10 +117,10 @@ export interface TaskContext {
 }
 
 /** How a turn ends: with content, with an ending, or with nothing. */
-export type Result = Content | Ending | undefined | void;
+export type Result = Content | Ending | Relayed | RelayedMessage | undefined | void;
 
 /** An agent's work while it goes on. A yielded string is the next piece of the answer, so `yield token` streams text. */
-export type AgentStream = AsyncGenerator<Progress | string, Result, void>;
+export type AgentStream = AsyncGenerator<Progress | Relayed | string, Result, void>;
 
 /** An agent: written once, reached over every protocol. */
 export type AgentFunction = (message: IncomingMessage, task: TaskContext) => Promise<Result> | Result | AgentStream;

@@ -1,6 +1,6 @@
 import { AgentError, type Event, type Maybe } from "../envelope/index.js";
-import { type AgentStream, Ending, isStream, type Result } from "./agent-function.js";
-import { agentMessage, Incoming } from "./messages.js";
+import { type AgentStream, Ending, isStream, Relayed, RelayedMessage, type Result } from "./agent-function.js";
+import { agentMessage, Incoming, relayedMessage } from "./messages.js";
 import { rethrowOurs } from "./refusals.js";
 import type { Run } from "./run.js";
 import { type Asking, Existing, startTask } from "./start-task.js";
@@ -64,7 +64,7 @@ export class BareReply implements Endable {
       const output = named.agent.handle(new Incoming(operation.envelope), this.#turn);
       const result = isStream(output) ? await this.#firstStep(output) : await output;
       if (this.#phase !== "bare") return;
-      if (result instanceof Ending) await this.#join((run) => run.endWith(result));
+      if (result instanceof Ending || result instanceof Relayed) await this.#join((run) => run.endWith(result));
       else this.#answer(result);
     } catch (thrown) {
       this.#fail(AgentError.from(thrown));
@@ -83,14 +83,18 @@ export class BareReply implements Endable {
     return undefined;
   }
 
-  #answer(result: Exclude<Result, Ending>): void {
+  #answer(result: Exclude<Result, Ending | Relayed>): void {
     const { operation, named, sessionId } = this.#asking;
     const conversation = { agent: named.name, heard: operation.envelope, sessionId, taskId: undefined };
     // A message has at least one part on every wire.
-    const message = agentMessage(conversation, result ?? "", this.#place.ids);
+    const message =
+      result instanceof RelayedMessage
+        ? relayedMessage(conversation, result.message)
+        : agentMessage(conversation, result ?? "", this.#place.ids);
+    const head = result instanceof RelayedMessage ? result.head : undefined;
     this.#turn.end();
     this.#leave("over");
-    this.#resolve({ kind: "message", message, head: undefined, cursor: undefined });
+    this.#resolve({ kind: "message", message, head, cursor: undefined });
   }
 
   /** From here on the work is a task's: hanging up no longer stops it. */
@@ -142,6 +146,8 @@ export function firstTurn(place: Workplace, { operation, call, sessionId }: Aski
     state: undefined,
     outputModes: operation.outputModes,
     extensions: call.parameters["extensions"]?.split(", "),
+    call,
+    delivery: operation.delivery,
   });
 }
 

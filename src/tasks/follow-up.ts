@@ -44,7 +44,7 @@ async function resume(place: Workplace, operation: OperationOf<"send">, call: Ca
     const resumed = await place.store.resume(taskId, owner, message, leaseOf(place));
     if (resumed.ok) {
       const { task, epoch, seq } = resumed;
-      const turn = openTurn(place, { caller, owner }, message, resumed);
+      const turn = openTurn(place, { caller, owner, call, delivery: operation.delivery }, message, resumed);
       run = new Run(place, { task, owner, caller, agentName: facts.agent, agent, epoch, seq, message }, turn);
       place.push?.nudge();
       run.begin();

@@ -3,10 +3,13 @@ export {
   type AgentFunction,
   type AgentStream,
   type ArtifactOptions,
+  type ElsewhereEvent,
   Ending,
   type IncomingMessage,
   isStream,
   Progress,
+  Relayed,
+  RelayedMessage,
   type Result,
   type TaskContext,
 } from "./agent-function.js";

@@ -32,6 +32,8 @@ export class JournalWriter {
   #pending: TaskEvent[] = [];
   /** Everything this writer has written, as long as it is little. */
   #written: TaskEvent[] | undefined = [];
+  /** To be kept with the next entries, or alone when there are none. */
+  #state: Maybe<Json>;
   #writing: Promise<Written> | undefined;
   /** Entries were refused for good: what comes behind them would hide that they are missing. */
   #refused: Maybe<Written>;
@@ -67,11 +69,17 @@ export class JournalWriter {
     if (this.#pending.push(event) === 1) this.#place.afterThisTick(this.#flush);
   }
 
+  /** Kept in one step with whatever is written next. */
+  keep(state: Json): void {
+    if (this.#state === undefined && this.#pending.length === 0) this.#place.afterThisTick(this.#flush);
+    this.#state = state;
+  }
+
   /** Everything added so far is in the journal, and `state` beside it; or refused. */
   async write(state?: Maybe<Json>): Promise<Written> {
     while (this.#writing !== undefined) await this.#writing;
     if (this.#refused !== undefined) return this.#refused;
-    if (this.#pending.length === 0 && state === undefined) return NOTHING_TO_WRITE;
+    if (this.#pending.length === 0 && state === undefined && this.#state === undefined) return NOTHING_TO_WRITE;
     const events = this.#pending;
     this.#pending = [];
     return this.#append(events, state, false);
@@ -104,11 +112,13 @@ export class JournalWriter {
   }
 
   readonly #flush = (): void => {
-    if (this.#pending.length > 0) void this.write().then(this.#heed);
+    if (this.#pending.length > 0 || this.#state !== undefined) void this.write().then(this.#heed);
   };
 
   async #append(events: readonly TaskEvent[], state: Maybe<Json>, unlessHeard: boolean): Promise<Written> {
-    const writing = this.#tryAppend(events, state, unlessHeard);
+    const kept = state ?? this.#state;
+    this.#state = undefined;
+    const writing = this.#tryAppend(events, kept, unlessHeard);
     this.#writing = writing;
     const written = await writing;
     this.#writing = undefined;

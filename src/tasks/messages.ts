@@ -35,6 +35,17 @@ export function agentMessage({ agent, heard, sessionId, taskId }: Conversation, 
   };
 }
 
+/** What somebody else has said, as said here: to whom and in which conversation is ours to say, the rest is theirs. */
+export function relayedMessage({ agent, heard, sessionId, taskId }: Conversation, said: Envelope): Envelope {
+  return {
+    ...said,
+    src: agent,
+    dst: heard.src,
+    role: "agent",
+    context: { ...said.context, traceId: heard.context.traceId, parentId: heard.id, sessionId, taskId },
+  };
+}
+
 /** The message as the agent reads it; its text is put together when somebody looks. */
 export class Incoming implements IncomingMessage {
   readonly id: string;

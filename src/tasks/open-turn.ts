@@ -1,4 +1,4 @@
-import type { Envelope } from "../envelope/index.js";
+import type { Call, Envelope, Maybe, OperationOf } from "../envelope/index.js";
 import type { Turned } from "./store.js";
 import { Turn } from "./turn.js";
 import type { Workplace } from "./workplace.js";
@@ -7,12 +7,15 @@ import type { Workplace } from "./workplace.js";
 export interface TurnCaller {
   readonly caller: string;
   readonly owner: string;
+  readonly call?: Maybe<Call>;
+  readonly delivery?: Maybe<OperationOf<"send">["delivery"]>;
+  readonly restarted?: Maybe<boolean>;
 }
 
 /** The agent's view of a turn on a task that exists. */
 export function openTurn(
   place: Workplace,
-  { caller, owner }: TurnCaller,
+  { caller, owner, call, delivery, restarted }: TurnCaller,
   message: Envelope,
   turned: Omit<Turned, "epoch" | "seq">,
 ): Turn {
@@ -30,5 +33,8 @@ export function openTurn(
     state,
     outputModes: undefined,
     extensions: undefined,
+    call,
+    delivery,
+    restarted,
   });
 }

@@ -1,5 +1,5 @@
 import { AgentError, type Envelope, type Maybe, partsOf, type Task } from "../envelope/index.js";
-import { type AgentStream, isStream, Progress, type Result } from "./agent-function.js";
+import { type AgentStream, isStream, Progress, Relayed, type Result } from "./agent-function.js";
 import { isFault, JournalWriter, type Unwritten, type Written } from "./journal-writer.js";
 import { Incoming } from "./messages.js";
 import { openTurn } from "./open-turn.js";
@@ -10,6 +10,7 @@ import {
   artifactEvent,
   failedEvent,
   type ResultArtifact,
+  relayedEvent,
   resultOf,
   statusEvent,
   type TaskTalk,
@@ -34,7 +35,7 @@ export interface RunStart {
 /** What an agent had begun before its exchange became a task. */
 export interface Begun {
   readonly stream: AgentStream;
-  readonly first: Progress | string;
+  readonly first: Progress | Relayed | string;
 }
 
 /** One holder's work on one task: turn after turn until nobody waits to be heard, or until it is stopped. */
@@ -161,8 +162,13 @@ export class Run implements Running, TurnTask {
     }
   }
 
-  #take(step: Progress | string): void {
+  #take(step: Progress | Relayed | string): void {
     const { ids } = this.#place;
+    if (step instanceof Relayed) {
+      for (const event of step.events) this.#writer.add(relayedEvent(this.#talk, event));
+      if (step.state !== undefined) this.#writer.keep(step.state);
+      return;
+    }
     if (!(step instanceof Progress)) {
       this.#writer.add(artifactEvent(this.#talk, this.#result.id, partsOf(step), { append: this.#result.started }));
       this.#result = { id: this.#result.id, started: true };
@@ -177,6 +183,7 @@ export class Run implements Running, TurnTask {
   async #finishTurn(result: Result | AgentError): Promise<boolean> {
     this.#phase = "ending";
     this.#turn.end();
+    if (result instanceof Relayed && result.state !== undefined) this.#turn.save(result.state);
     const end = turnEnd(this.#talk, result, this.#result, this.#place.ids);
     const written = await this.#writer.end(end.events, this.#turn.saved, !end.final);
     if (!written.ok && written.because === "heard") return this.#nextTurn(end);
@@ -220,7 +227,7 @@ export class Run implements Running, TurnTask {
     this.#message = message;
     this.#talk = this.#talkOver(message);
     this.#result = resultOf(turned.task, turned.turn);
-    this.#turn = openTurn(this.#place, this.#start, message, turned);
+    this.#turn = openTurn(this.#place, { caller: this.#start.caller, owner: this.owner }, message, turned);
     this.#turn.joinTask(this);
     this.#limitTime();
   }

@@ -99,6 +99,8 @@ export interface Facts {
   readonly contextId: string;
   readonly state: State;
   readonly seq: number;
+  /** What the agent has kept beside it. */
+  readonly saved: Maybe<Json>;
 }
 
 /** `closed`: ended before. `canceled`: nobody ran it, so it is canceled now. `told`: its holder has to stop. */

@@ -60,6 +60,6 @@ async function restart(place: Workplace, lost: TakenOver, agent: ServedAgent): P
   const task = (await place.store.snapshot(taskId, owner))?.task;
   if (task === undefined || place.closing) return;
   place.enter(owner);
-  const turn = openTurn(place, { caller: owner, owner }, message, { task, turn: lost.turn, state: lost.state });
+  const turn = openTurn(place, { caller: owner, owner, restarted: true }, message, { task, turn: lost.turn, state: lost.state });
   new Run(place, { task, owner, caller: owner, agentName, agent, epoch, seq, message }, turn).begin();
 }

@@ -1,4 +1,12 @@
-import { AgentError, type Call, type Event, type EventOf, isTerminal, type OperationOf } from "../envelope/index.js";
+import {
+  AgentError,
+  type Call,
+  type Event,
+  type EventOf,
+  isInterrupted,
+  isTerminal,
+  type OperationOf,
+} from "../envelope/index.js";
 import { EventStream } from "./event-stream.js";
 import { JournalReader, type Reading } from "./journal-reader.js";
 import { checkHistoryLength, taskNotFound } from "./refusals.js";
@@ -37,6 +45,7 @@ export async function listTasks(
 export async function cancelTask(place: Workplace, operation: OperationOf<"task.cancel">, call: Call): Promise<Event> {
   const { taskId, onlyOnce } = operation;
   const { owner } = call.caller;
+  const elsewhere = await canceledElsewhere(place, taskId, call);
   const asked = await place.store.requestCancel(taskId, owner);
   if (asked === undefined) throw taskNotFound(taskId);
   if (asked.outcome === "told") await stopped(place, taskId, call);
@@ -44,10 +53,21 @@ export async function cancelTask(place: Workplace, operation: OperationOf<"task.
   const { status } = snapshot.task;
   if (asked.outcome === "canceled") place.push?.nudge();
   const wasCanceled = asked.outcome === "closed" && status.state === "canceled";
-  if (isTerminal(status.state) && (status.state !== "canceled" || (wasCanceled && onlyOnce === true))) {
+  if (isTerminal(status.state) && (status.state !== "canceled" || (wasCanceled && onlyOnce === true && !elsewhere))) {
     throw new AgentError("not_cancelable", `the task is ${status.state}`, { detail: { taskId } });
   }
   return taskEvent(place, snapshot, undefined);
+}
+
+/** The work of some agents is done elsewhere: it is stopped there first, and what comes of that may still be told here. */
+async function canceledElsewhere(place: Workplace, taskId: string, call: Call): Promise<boolean> {
+  const facts = await place.store.facts(taskId, call.caller.owner);
+  if (facts?.saved === undefined || isTerminal(facts.state)) return false;
+  const agent = place.agents.get(facts.agent);
+  if (agent?.cancel === undefined) return false;
+  await agent.cancel(facts.saved, call);
+  if (!isInterrupted(facts.state)) await ended(place, taskId, facts.seq, call);
+  return true;
 }
 
 /** Our own run ends at once. A holder elsewhere learns of it by its next write or renewal. */
@@ -55,8 +75,12 @@ async function stopped(place: Workplace, taskId: string, call: Call): Promise<vo
   const run = place.runs.get(taskId);
   if (run !== undefined) return run.stop("canceled", new AgentError("cancelled", "the task was canceled"));
   const now = await snapshotOf(place, taskId, call);
-  if (isTerminal(now.task.status.state)) return;
-  const reading = { taskId, owner: call.caller.owner, after: now.seq, first: undefined, endsAt: isTerminal, follow: true };
+  if (!isTerminal(now.task.status.state)) await ended(place, taskId, now.seq, call);
+}
+
+/** Waits for the end of a task behind this entry, but not for long. */
+async function ended(place: Workplace, taskId: string, after: number, call: Call): Promise<void> {
+  const reading = { taskId, owner: call.caller.owner, after, first: undefined, endsAt: isTerminal, follow: true };
   const reader = new JournalReader(place, reading, call);
   const enough = place.timers.after(place.limits.cancelGraceMs, () => void reader.return());
   for (let step = await reader.next(); step.done !== true; step = await reader.next());

@@ -1,7 +1,9 @@
 import {
   AgentError,
   type Content,
+  type Envelope,
   type Failure,
+  isTerminal,
   type Maybe,
   type Metadata,
   type Part,
@@ -10,8 +12,8 @@ import {
   type TaskEvent,
   textOf,
 } from "../envelope/index.js";
-import { type ArtifactOptions, Ending, type Result } from "./agent-function.js";
-import { agentMessage, type Conversation } from "./messages.js";
+import { type ArtifactOptions, type ElsewhereEvent, Ending, Relayed, RelayedMessage, type Result } from "./agent-function.js";
+import { agentMessage, type Conversation, relayedMessage } from "./messages.js";
 import type { Ids } from "./workplace.js";
 
 type Said = "working" | "input-required" | "auth-required" | "completed" | "rejected" | "canceled";
@@ -46,6 +48,15 @@ export function artifactEvent(talk: TaskTalk, id: string, parts: readonly Part[]
   return { kind: "artifact", taskId: talk.taskId, contextId: talk.sessionId, artifact, append, last, metadata: undefined };
 }
 
+/** An event of a task elsewhere as one of this task. */
+export function relayedEvent(talk: TaskTalk, event: ElsewhereEvent): TaskEvent {
+  const ours = { taskId: talk.taskId, contextId: talk.sessionId, head: undefined, cursor: undefined };
+  if (event.kind === "artifact") return { ...event, ...ours };
+  const { message } = event.status;
+  if (message === undefined) return { ...event, ...ours };
+  return { ...event, ...ours, status: { ...event.status, message: relayedMessage(talk, message) } };
+}
+
 /** How the entries of one turn end. `final` endings stand even if a message of the caller still waits. */
 export interface TurnEnd {
   readonly events: readonly TaskEvent[];
@@ -72,10 +83,25 @@ export function turnEnd(talk: TaskTalk, result: Result | AgentError, artifact: R
     return { events: [failedEvent(talk, ids, { code: result.code, message: result.message })], final: true };
   }
   if (result instanceof Ending) return endingEvents(talk, result, ids);
+  if (result instanceof Relayed) return relayedEnd(talk, result);
+  if (result instanceof RelayedMessage) return messageEnd(talk, result.message, artifact, ids);
   const completed = statusEvent(talk, "completed", ids);
   if (result === undefined || result === null) return { events: [completed], final: false };
   const options = { append: artifact.started, last: true };
   return { events: [artifactEvent(talk, artifact.id, partsOf(result), options), completed], final: false };
+}
+
+/** What ended elsewhere has ended, whoever still waits to be heard. */
+function relayedEnd(talk: TaskTalk, { events }: Relayed): TurnEnd {
+  const last = events.at(-1);
+  if (last?.kind !== "status") throw new AgentError("internal", "a turn that was relayed has no end");
+  return { events: events.map((event) => relayedEvent(talk, event)), final: isTerminal(last.status.state) };
+}
+
+/** A bare message to a caller who wanted a task. */
+function messageEnd(talk: TaskTalk, { content, metadata }: Envelope, { id, started }: ResultArtifact, ids: Ids): TurnEnd {
+  const options = { append: started, last: true, ...(metadata !== undefined && { metadata }) };
+  return { events: [artifactEvent(talk, id, content, options), statusEvent(talk, "completed", ids)], final: false };
 }
 
 function endingEvents(talk: TaskTalk, { state, content }: Ending, ids: Ids): TurnEnd {

@@ -1,11 +1,16 @@
 import {
   AgentError,
+  type Call,
+  type Cancel,
+  CancelSource,
   type Content,
   type Envelope,
   type Json,
   type Maybe,
   type Metadata,
+  type OperationOf,
   type Part,
+  signalOf,
   type Task,
 } from "../envelope/index.js";
 import { type ArtifactOptions, Ending, Progress, type TaskContext } from "./agent-function.js";
@@ -27,6 +32,9 @@ export interface TurnStart {
   readonly outputModes: Maybe<readonly string[]>;
   /** The extensions that were negotiated for the call; without any, those the message names. */
   readonly extensions: Maybe<readonly string[]>;
+  readonly call?: Maybe<Call>;
+  readonly delivery?: Maybe<OperationOf<"send">["delivery"]>;
+  readonly restarted?: Maybe<boolean>;
 }
 
 /** The task a turn belongs to, once there is one. */
@@ -45,10 +53,14 @@ export class Turn implements TaskContext {
   readonly owner: string;
   readonly outputModes: readonly string[];
   readonly extensions: readonly string[];
+  readonly call: Maybe<Call>;
+  readonly delivery: OperationOf<"send">["delivery"];
+  readonly restarted: boolean;
   readonly #place: Workplace;
   #task: Maybe<TurnTask>;
   #saved: Maybe<Json>;
-  #controller: AbortController | undefined;
+  #cancel: CancelSource | undefined;
+  #signal: AbortSignal | undefined;
   #stopped: AgentError | undefined;
   #expiry: (() => void) | undefined;
   #lastArtifact: string | undefined;
@@ -63,6 +75,9 @@ export class Turn implements TaskContext {
     this.owner = start.owner;
     this.outputModes = start.outputModes ?? NONE;
     this.extensions = start.extensions ?? start.message.extensions ?? NONE;
+    this.call = start.call;
+    this.delivery = start.delivery ?? "accepted";
+    this.restarted = start.restarted ?? false;
   }
 
   get id(): Maybe<string> {
@@ -71,11 +86,16 @@ export class Turn implements TaskContext {
 
   /** Made on first use: most agents never ask, and a platform signal costs microseconds. */
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#stopped !== undefined) this.#controller.abort(this.#stopped);
+    this.#signal ??= signalOf(this.cancel);
+    return this.#signal;
+  }
+
+  get cancel(): Cancel {
+    if (this.#cancel === undefined) {
+      this.#cancel = new CancelSource();
+      if (this.#stopped !== undefined) this.#cancel.cancel(this.#stopped);
     }
-    return this.#controller.signal;
+    return this.#cancel;
   }
 
   save(state: Json): void {
@@ -147,7 +167,7 @@ export class Turn implements TaskContext {
     this.end();
     if (this.#stopped !== undefined) return;
     this.#stopped = reason;
-    this.#controller?.abort(reason);
+    this.#cancel?.cancel(reason);
   }
 
   end(): void {

@@ -1,4 +1,4 @@
-import { AgentError, type Maybe, type Part } from "../envelope/index.js";
+import { AgentError, type Call, type Json, type Maybe, type Part } from "../envelope/index.js";
 import type { AgentFunction } from "./agent-function.js";
 import type { TaskLimits } from "./limits.js";
 import { Teller } from "./push-delivery.js";
@@ -18,6 +18,11 @@ export interface ServedAgent {
   readonly handle: AgentFunction;
   /** A run that lost its holder is started again: at least once instead of at most once. */
   readonly restartable?: Maybe<boolean>;
+  /**
+   * Stops the work where it is really done, for agents whose work is done elsewhere: by what they kept with the task. What
+   * it throws is the answer to whoever wanted to cancel, and the task goes on.
+   */
+  readonly cancel?: Maybe<(saved: Json, call: Call) => Promise<void>>;
 }
 
 /** Follows the link of a URL part. Guard, size and digest are its affair; so is hearing the signal. */

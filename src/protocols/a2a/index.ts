@@ -3,6 +3,7 @@ import { connect } from "./client.js";
 import { discover } from "./discover.js";
 import { features } from "./features.js";
 import { readNotice } from "./notify.js";
+import { primitives } from "./primitives.js";
 import { requirements } from "./requirements.js";
 import { samples } from "./samples.js";
 import { sendCodec } from "./send-codec.js";
@@ -38,6 +39,7 @@ export const a2a: Protocol = {
     ],
   },
   features,
+  primitives,
   losses: [
     { version: "1.0", path: "task.status.state=canceling", reason: "A2A has no such state; it is written as working" },
     { version: "1.0", path: "push.delivery", reason: "the gRPC messages have no place for it; the JSON forms carry it" },

@@ -2,6 +2,7 @@ import type { Protocol } from "../protocol.js";
 import { connect } from "./client.js";
 import { discover } from "./discover.js";
 import { features } from "./features.js";
+import { primitives } from "./primitives.js";
 import { requirements } from "./requirements.js";
 import { samples } from "./samples.js";
 import { sendCodec } from "./send-codec.js";
@@ -37,6 +38,7 @@ export const acp: Protocol = {
     ],
   },
   features,
+  primitives,
   losses: [
     { version: VERSION, path: "context.sessionId", reason: "sessions are UUIDs; any other id is renamed for one connection" },
     { version: VERSION, path: "context.idempotencyKey", reason: "ACP has none; only peers that say so keep to ours" },

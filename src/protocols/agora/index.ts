@@ -6,6 +6,7 @@ import { discover, probe } from "./discover.js";
 import { commands } from "./documents/commands.js";
 import type { Programmer } from "./documents/programmer.js";
 import { features } from "./features.js";
+import { primitives } from "./primitives.js";
 import { requirements } from "./requirements.js";
 import { samples } from "./samples.js";
 import { sendCodec } from "./send-codec.js";
@@ -67,6 +68,7 @@ export function createAgora(options: AgoraOptions = {}): Protocol {
       ],
     },
     features,
+    primitives,
     losses: LOSSES,
     routes,
     serve: serveWith({

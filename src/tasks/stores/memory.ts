@@ -104,7 +104,8 @@ class MemoryStore implements Store {
   async facts(taskId: string, owner: string) {
     const record = this.#tasks.find(taskId, owner);
     if (record === undefined) return undefined;
-    return { agent: record.agent, contextId: record.contextId, state: record.status, seq: record.seq };
+    const { agent, contextId, status: state, seq, saved } = record;
+    return { agent, contextId, state, seq, saved };
   }
 
   async hear(taskId: string, owner: string, message: Envelope): Promise<Heard> {

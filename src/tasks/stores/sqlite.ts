@@ -103,7 +103,9 @@ class SqliteStore implements Store {
   facts(taskId: string, owner: string) {
     return this.#queue.do("read", () => {
       const row = this.#tables.tasks.find(taskId, owner);
-      return row && { agent: row.agent, contextId: row.contextId, state: row.state, seq: row.seq };
+      if (row === undefined) return undefined;
+      const { agent, contextId, state, seq, n } = row;
+      return { agent, contextId, state, seq, saved: this.#tables.journal.saved(n) };
     });
   }
 

@@ -1,4 +1,5 @@
 import { type Call, type Envelope, type JsonObject, type Maybe, NO_CONTEXT, type Operation } from "../../../envelope/index.js";
+import { addCallHeaders } from "../../../transport/call-headers.js";
 import type { Request, Response } from "../../../transport/exchange.js";
 import type { StreamItem } from "../../../transport/peer-events.js";
 import type { Peer } from "../../protocol.js";
@@ -43,9 +44,7 @@ export function commonHeaders(outgoing: Outgoing): Record<string, string> {
 export function callHeaders({ peer, operation, call }: Outgoing): Record<string, string> {
   const headers: Record<string, string> = {};
   if (peer.version !== "0.3") headers["a2a-version"] = peer.version;
-  const { traceparent, tracestate } = call.parameters;
-  if (traceparent !== undefined) headers["traceparent"] = traceparent;
-  if (tracestate !== undefined) headers["tracestate"] = tracestate;
+  addCallHeaders(headers, call);
   const wanted = wantedBy(operation, peer, call.parameters["extensions"]);
   if (wanted !== "") headers[peer.version === "0.3" ? "x-a2a-extensions" : "a2a-extensions"] = wanted;
   if ((operation.kind === "task.subscribe" || operation.kind === "send") && operation.after !== undefined)

@@ -10,7 +10,7 @@ export const BASE = "/a2a";
 export function interfacesOf(host: Host, agent: string, publicUrl: string): readonly Interface[] {
   const isDefault = host.cards()[0]?.name === agent;
   const url = `${publicUrl}${BASE}${isDefault ? "" : `/${encodeURIComponent(agent)}`}`;
-  return [
+  const ways: readonly Interface[] = [
     { protocol: "a2a", version: "1.0", binding: "JSONRPC", url },
     { protocol: "a2a", version: "1.0", binding: "HTTP+JSON", url },
     { protocol: "a2a", version: "0.3", binding: "JSONRPC", url },
@@ -18,6 +18,7 @@ export function interfacesOf(host: Host, agent: string, publicUrl: string): read
     { protocol: "a2a", version: "0.3", binding: "HTTP+JSON", url },
     ...(isDefault ? grpcInterfaces(host, publicUrl) : []),
   ];
+  return ways.filter((way) => host.offers?.(way) ?? true);
 }
 
 /** gRPC has no path that could name an agent, so it leads to the default one; and it needs HTTP/2. */

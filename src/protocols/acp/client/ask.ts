@@ -1,4 +1,5 @@
 import { type Call, type ErrorCode, isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
+import { addCallHeaders } from "../../../transport/call-headers.js";
 import type { Headers, Link, Request, Response } from "../../../transport/exchange.js";
 import { badPeer, jsonBody, refuseRedirect } from "../../../transport/peer-answer.js";
 import { makeRequest } from "../../../transport/request.js";
@@ -19,9 +20,7 @@ export const EVENTS = "text/event-stream, application/json;q=0.9";
 
 export function requestFor({ method, url, body, headers, accept = "application/json" }: Question, call: Call): Request {
   const all: Record<string, Maybe<string>> = { accept, ...headers };
-  const { traceparent, tracestate } = call.parameters;
-  if (traceparent !== undefined) all["traceparent"] = traceparent;
-  if (tracestate !== undefined) all["tracestate"] = tracestate;
+  addCallHeaders(all, call);
   if (body === undefined) return makeRequest({ method, url, headers: all, cancel: call.cancel });
   all["content-type"] = "application/json";
   return makeRequest({ method, url, headers: all, body: JSON.stringify(body), cancel: call.cancel });

@@ -1,5 +1,6 @@
 import { AgentError, type Call, type ErrorFacts, type Maybe } from "../../../envelope/index.js";
-import type { Link, Response } from "../../../transport/exchange.js";
+import { addCallHeaders } from "../../../transport/call-headers.js";
+import type { Headers, Link, Response } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { badPeer, jsonBody, refuseRedirect } from "../../../transport/peer-answer.js";
 import { makeRequest } from "../../../transport/request.js";
@@ -42,13 +43,10 @@ export async function hangUp({ link, peer }: Wire, conversationId: string, call:
   if (error !== undefined && error.code !== "session_expired") throw error;
 }
 
-function headersOf({ parameters }: Call): Record<string, string> {
-  const { traceparent, tracestate } = parameters;
-  return {
-    accept: "application/json",
-    ...(traceparent === undefined ? undefined : { traceparent }),
-    ...(tracestate === undefined ? undefined : { tracestate }),
-  };
+function headersOf(call: Call): Headers {
+  const headers: Record<string, Maybe<string>> = { accept: "application/json" };
+  addCallHeaders(headers, call);
+  return headers;
 }
 
 function heardIn(response: Response): Heard {

@@ -120,10 +120,16 @@ export class RedisStore implements Store {
 
   async facts(taskId: string, owner: string): Promise<Maybe<Facts>> {
     const [columns = ""] = this.#names.ofTask(owner, taskId).all;
-    const answer = await this.#redis.command("HMGET", [columns, "agent", "context", "state", "seq", "gone"]);
-    const [agent, context, state, seq, gone] = listOf(answer);
+    const answer = await this.#redis.command("HMGET", [columns, "agent", "context", "state", "seq", "gone", "saved"]);
+    const [agent, context, state, seq, gone, saved] = listOf(answer);
     if (agent === null || (gone !== null && numberOf(gone) <= this.#redis.nowMs)) return undefined;
-    return { agent: textOf(agent), contextId: textOf(context), state: stateFrom(state), seq: numberOf(seq) };
+    return {
+      agent: textOf(agent),
+      contextId: textOf(context),
+      state: stateFrom(state),
+      seq: numberOf(seq),
+      saved: savedFrom(saved ?? ""),
+    };
   }
 
   async hear(taskId: string, owner: string, message: Envelope): Promise<Heard> {

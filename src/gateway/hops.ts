@@ -1,0 +1,36 @@
+import { AgentError, type Call, type Envelope, type Layer, type Maybe, type Metadata } from "../envelope/index.js";
+
+/** Where a message says how many gateways it has passed, beside the header: some things between strip headers. */
+export const HOPS_KEY = "koine_hops";
+
+/** The message as it goes on behind one more gateway. */
+export function withHops(envelope: Envelope, hops: number): Envelope {
+  return { ...envelope, extra: { ...envelope.extra, [HOPS_KEY]: hops } };
+}
+
+/** Refuses what has passed too many gateways: it goes round in a circle. What a message says of its hops is not passed on to agents. */
+export function refuseLoops(most: number): Layer {
+  return (next) => (operation, call) => {
+    const said = operation.kind === "send" ? hopsIn(operation.envelope) : undefined;
+    const hops = Math.max(call.hops, said ?? 0);
+    if (hops > most)
+      return Promise.reject(new AgentError("loop", `the message has passed ${hops} gateways; at most ${most} are allowed`));
+    if (operation.kind !== "send" || said === undefined) return next(operation, call);
+    return next({ ...operation, envelope: withoutHops(operation.envelope) }, counted(call, hops));
+  };
+}
+
+function counted(call: Call, hops: number): Call {
+  return hops === call.hops ? call : call.derive({ hops });
+}
+
+function hopsIn({ extra }: Envelope): Maybe<number> {
+  const hops = extra?.[HOPS_KEY];
+  return typeof hops === "number" && Number.isSafeInteger(hops) && hops >= 0 ? hops : undefined;
+}
+
+function withoutHops(envelope: Envelope): Envelope {
+  const rest = Object.entries(envelope.extra ?? {}).filter(([name]) => name !== HOPS_KEY);
+  const extra: Maybe<Metadata> = rest.length === 0 ? undefined : Object.fromEntries(rest);
+  return { ...envelope, extra };
+}
