@@ -1,3 +1,4 @@
+import type { CallerCredential } from "./caller-credential.js";
 import { type Cancel, CancelSource, signalOf } from "./cancel.js";
 import { type Call, type CallChange, type Floor, NO_FLOOR, type Principal, type Via } from "./handler.js";
 import { type Head, NO_HEAD } from "./head.js";
@@ -21,6 +22,7 @@ export interface CallStart {
   readonly parameters?: Maybe<Head>;
   readonly hops?: Maybe<number>;
   readonly floor?: Maybe<Floor>;
+  readonly credential?: Maybe<CallerCredential>;
   readonly deadline?: Maybe<number>;
   readonly cancel?: Maybe<Cancel>;
   /** Instead of `cancel`: who has one, asked only when somebody needs it. */
@@ -51,6 +53,7 @@ export function startCall(start: CallStart = {}): Call {
     start.deadline,
     start.cancel === undefined ? start.heard : { cancel: start.cancel },
     start.lose,
+    start.credential,
   );
 }
 
@@ -72,6 +75,7 @@ class LazyCall implements Call {
     readonly deadline: Maybe<number>,
     heard: { readonly cancel: Cancel } | undefined,
     lose: LossSink | undefined,
+    readonly credential: Maybe<CallerCredential>,
   ) {
     this.#heard = heard;
     this.#lose = lose;
@@ -102,6 +106,7 @@ class LazyCall implements Call {
       earlier(this.deadline, change.deadline),
       change.cancel === undefined ? this : { cancel: change.cancel },
       change.lose ?? this.#lose,
+      change.credential ?? this.credential,
     );
   }
 }

@@ -1,3 +1,4 @@
+import type { CallerCredential } from "./caller-credential.js";
 import type { Cancel } from "./cancel.js";
 import type { Event } from "./event.js";
 import type { Head } from "./head.js";
@@ -45,6 +46,7 @@ export interface CallChange {
   readonly deadline?: number;
   readonly floor?: Floor;
   readonly hops?: number;
+  readonly credential?: CallerCredential;
   readonly cancel?: Cancel;
   readonly lose?: LossSink;
 }
@@ -54,6 +56,8 @@ export interface Call {
   /** Which of the served agents is meant. */
   readonly agent: string;
   readonly caller: Principal;
+  /** What the caller showed, where an agent behind a gateway is to be shown it too. Undefined everywhere else. */
+  readonly credential: Maybe<CallerCredential>;
   readonly via: Via;
   /** Inbound headers a protocol declares: extensions, tenant, traceparent. */
   readonly parameters: Head;

@@ -2,6 +2,7 @@
 export { answerOf, answerText, artifactText } from "./answer.js";
 export { decodeBase64, encodeBase64 } from "./base64.js";
 export { ANONYMOUS, type CallStart, ownerOf, SELF, startCall, subjectOf } from "./call.js";
+export { CallerCredential } from "./caller-credential.js";
 export { type Cancel, CancelSource, cancelFrom, signalOf } from "./cancel.js";
 export type { Capabilities, Card, Extension, Interface, Security, Skill } from "./card.js";
 export { type Content, partsOf } from "./content.js";
@@ -31,6 +32,7 @@ export { dataPart, type Part, textOf, textPart } from "./part.js";
 export { partBytes } from "./part-bytes.js";
 export { RecentMap } from "./recent-map.js";
 export { type KeptRecord, type Records, recordsBelow } from "./records.js";
+export { requestDigest } from "./request-digest.js";
 export {
   type Artifact,
   type Failure,

@@ -40,8 +40,8 @@ export interface DecodeNote extends Noted {
   readonly operation: Operation;
   readonly event: Event;
 }
+/** What a policy says that tries again; see `policyWatch`. */
 export interface RetryNote extends Noted {
-  readonly operation: Operation;
   /** The try that comes now; the first retry is 1. */
   readonly attempt: number;
   readonly error: AgentError;

@@ -1,5 +1,6 @@
 /** What happened: hooks, metrics and spans around calls. */
 export type { Edge } from "./edge.js";
+export type { Exemplar } from "./exemplars.js";
 export {
   type BackoffNote,
   combineHooks,
@@ -16,6 +17,7 @@ export {
   type TransportedNote,
   type TransportNote,
 } from "./hooks.js";
+export { jsonLines, type LogLine, type LogSink } from "./log-lines.js";
 export {
   type Cell,
   type CellFamily,
@@ -27,7 +29,9 @@ export {
   type MetricsOptions,
   type Sample,
 } from "./metrics.js";
+export { OPEN_METRICS_CONTENT_TYPE, openMetricsText, wantsOpenMetrics } from "./open-metrics.js";
+export { type PolicyWatchOptions, policyWatch } from "./policy-watch.js";
 export { PROMETHEUS_CONTENT_TYPE, prometheusText } from "./prometheus.js";
-export { createTelemetry, noTelemetry, type Telemetry, type TelemetryOptions } from "./telemetry.js";
+export { createTelemetry, type MetricsPage, noTelemetry, type Telemetry, type TelemetryOptions } from "./telemetry.js";
 export { carryTrace, outgoingTraceparent } from "./traceparent.js";
 export { createTracing, type Tracing, type TracingOptions } from "./tracing.js";

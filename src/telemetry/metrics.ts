@@ -1,10 +1,12 @@
+import type { Maybe } from "../envelope/index.js";
 import type { Edge } from "./edge.js";
+import { type Exemplar, Exemplars } from "./exemplars.js";
 import { type SeriesLimits, SeriesTable } from "./series.js";
 
 /** The counters of one edge, resolved once: the hot path adds numbers to one object. */
 export interface EdgeMeter {
-  /** REQUEST_LATENCY: a call from its beginning to the end of its answer. */
-  observe(latencySeconds: number): void;
+  /** REQUEST_LATENCY: a call from its beginning to the end of its answer. The trace stands as an example of its bucket. */
+  observe(latencySeconds: number, traceId?: Maybe<string>): void;
   /** REQUEST_FAILURES */
   fail(): void;
   /** MSG_BYTES: the serialised protocol payload, both ways, counted where it is exchanged. */
@@ -31,6 +33,8 @@ export type Sample =
       /** Observations up to and including each bound, and in the last place all of them. */
       readonly cumulative: readonly number[];
       readonly sum: number;
+      /** The last call of each bucket whose trace is known. Undefined where there is none at all. */
+      readonly exemplars?: Maybe<readonly Maybe<Exemplar>[]>;
     };
 /** What an exporter needs to know of one metric. */
 export interface Family {
@@ -54,6 +58,8 @@ export interface Metrics {
 export interface MetricsOptions extends Partial<SeriesLimits> {
   /** Upper bounds of REQUEST_LATENCY in seconds, rising. */
   readonly latencyBounds?: readonly number[];
+  /** Milliseconds since the epoch, for the time of an example. */
+  readonly now?: () => number;
 }
 
 /** From a call inside one machine to an agent that thinks for minutes. */
@@ -76,7 +82,8 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     maxLabelLength: options.maxLabelLength ?? DEFAULT_LIMITS.maxLabelLength,
   };
   const bounds = options.latencyBounds ?? LATENCY_BOUNDS;
-  const meters = new SeriesTable(limits, () => new Meter(bounds));
+  const now = options.now ?? Date.now;
+  const meters = new SeriesTable(limits, () => new Meter(bounds, now));
   const registered = new Map<string, Registered>();
 
   const register = (name: string, help: string, type: Registered["type"]): CellFamily => {
@@ -112,23 +119,26 @@ class Meter implements EdgeMeter {
   readonly #bounds: readonly number[];
   /** Observations per bucket; the last is above every bound. */
   readonly counts: Float64Array;
+  readonly exemplars: Exemplars;
   sum = 0;
   failures = 0;
   messageBytes = 0;
   payloadBytes = 0;
   retryBytes = 0;
 
-  constructor(bounds: readonly number[]) {
+  constructor(bounds: readonly number[], now: () => number) {
     this.#bounds = bounds;
     this.counts = new Float64Array(bounds.length + 1);
+    this.exemplars = new Exemplars(now);
   }
 
-  observe(latencySeconds: number): void {
+  observe(latencySeconds: number, traceId?: Maybe<string>): void {
     const bounds = this.#bounds;
     let bucket = 0;
     while (bucket < bounds.length && latencySeconds > (bounds[bucket] as number)) bucket++; // bucket < length
     this.counts[bucket] = (this.counts[bucket] as number) + 1; // one place more than bounds
     this.sum += latencySeconds;
+    if (traceId !== undefined) this.exemplars.put(bucket, latencySeconds, traceId);
   }
   fail(): void {
     this.failures++;
@@ -160,7 +170,12 @@ function ownFamilies(meters: SeriesTable<Meter>, bounds: readonly number[]): rea
     help: "Seconds from the beginning of a call to the end of its answer",
     type: "histogram",
     bounds,
-    samples: meters.all().map(({ edge, cell }) => ({ edge, cumulative: cumulative(cell.counts), sum: cell.sum })),
+    samples: meters.all().map(({ edge, cell: { counts, sum, exemplars } }) => ({
+      edge,
+      cumulative: cumulative(counts),
+      sum,
+      exemplars: exemplars.all(),
+    })),
   };
   const counters = OWN_COUNTERS.map(
     ([name, help, read]): Family => ({

@@ -37,7 +37,7 @@ export function observedHandler({ edge, meter, hooks, now }: CallObserver): Laye
       hooks.onStreamEvent({ edge, traceId: traceIdOf(operation, call), operation, event, index: watched.events++ });
     },
     end({ operation, call, startedMs }, outcome) {
-      if (meter !== undefined) record(meter, (now() - startedMs) / 1000, outcome);
+      if (meter !== undefined) record(meter, (now() - startedMs) / 1000, outcome, traceIdOf(operation, call));
       if (outcome.kind === "failed")
         hooks?.onError?.({ edge, traceId: traceIdOf(operation, call), operation, error: outcome.error });
     },
@@ -45,9 +45,9 @@ export function observedHandler({ edge, meter, hooks, now }: CallObserver): Laye
 }
 
 /** A call that its own caller gave up says nothing about the one that was called: neither latency nor failure. */
-export function record(meter: EdgeMeter, latencySeconds: number, outcome: Outcome): void {
+export function record(meter: EdgeMeter, latencySeconds: number, outcome: Outcome, traceId: Maybe<string>): void {
   if (outcome.kind === "stopped" || (outcome.kind === "failed" && outcome.error.code === "cancelled")) return;
-  meter.observe(latencySeconds);
+  meter.observe(latencySeconds, traceId);
   if (outcome.kind === "failed") meter.fail();
 }
 

@@ -1,4 +1,4 @@
-import type { Edge } from "./edge.js";
+import { escapeLine, labelText, numberText } from "./metric-text.js";
 import type { Family, Sample } from "./metrics.js";
 
 /** Prometheus text exposition format 0.0.4. */
@@ -9,7 +9,7 @@ export function prometheusText(families: readonly Family[]): string {
   let text = "";
   for (const family of families) {
     if (family.samples.length === 0) continue;
-    text += `# HELP ${family.name} ${escapeHelp(family.help)}\n# TYPE ${family.name} ${family.type}\n`;
+    text += `# HELP ${family.name} ${escapeLine(family.help)}\n# TYPE ${family.name} ${family.type}\n`;
     for (const sample of family.samples) text += sampleText(family, sample);
   }
   return text;
@@ -25,22 +25,4 @@ function sampleText({ name, bounds }: Family, sample: Sample): string {
   });
   const count = sample.cumulative.at(-1) ?? 0;
   return `${text}${name}_sum{${labels}} ${numberText(sample.sum)}\n${name}_count{${labels}} ${numberText(count)}\n`;
-}
-
-function labelText({ srcAgent, dstId, protocol }: Edge): string {
-  return `src_agent="${escapeLabel(srcAgent)}",dst_id="${escapeLabel(dstId)}",protocol="${escapeLabel(protocol)}"`;
-}
-
-/** The format takes what Go's ParseFloat takes; only infinity is spelled differently. */
-function numberText(value: number): string {
-  if (value === Number.POSITIVE_INFINITY) return "+Inf";
-  return value === Number.NEGATIVE_INFINITY ? "-Inf" : String(value);
-}
-
-function escapeHelp(text: string): string {
-  return text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
-}
-
-function escapeLabel(text: string): string {
-  return escapeHelp(text).replaceAll('"', '\\"');
 }

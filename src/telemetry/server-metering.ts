@@ -1,8 +1,8 @@
-import type { Call, Layer } from "../envelope/index.js";
+import type { Call, Layer, Operation } from "../envelope/index.js";
 import { around } from "../policies/index.js";
 import type { Exchange, Request, Response } from "../transport/exchange.js";
 import { receivedContentBytes, sentContentBytes } from "./content-bytes.js";
-import { OTHER } from "./edge.js";
+import { OTHER, traceIdOf } from "./edge.js";
 import type { EdgeMeter, Metrics } from "./metrics.js";
 import { record } from "./observed-handler.js";
 import { watchBody } from "./watch-body.js";
@@ -27,6 +27,8 @@ export interface ServerMetering {
 
 interface Watched {
   readonly meter: EdgeMeter;
+  readonly operation: Operation;
+  readonly call: Call;
   readonly startedMs: number;
 }
 
@@ -47,10 +49,11 @@ export function serverMetering({ metrics, serves, now }: ServerMeteringOptions):
       begin(operation, call) {
         const meter = meterOf(call);
         meter.payload(sentContentBytes(operation));
-        return { meter, startedMs: now() };
+        return { meter, operation, call, startedMs: now() };
       },
       event: ({ meter }, event) => meter.payload(receivedContentBytes(event)),
-      end: ({ meter, startedMs }, outcome) => record(meter, (now() - startedMs) / 1000, outcome),
+      end: ({ meter, operation, call, startedMs }, outcome) =>
+        record(meter, (now() - startedMs) / 1000, outcome, traceIdOf(operation, call)),
     }),
     exchange: (exchange) => (request) => {
       const visit: Visit = { meter: undefined };

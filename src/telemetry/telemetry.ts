@@ -1,13 +1,17 @@
-import type { Call, Layer, Maybe } from "../envelope/index.js";
+import type { Call, Layer, Loss, Maybe, Via } from "../envelope/index.js";
 import { stack } from "../policies/index.js";
+import type { PolicySink } from "../policies/notes.js";
 import type { Exchange, Link, Request } from "../transport/exchange.js";
 import { Attempts } from "./attempts.js";
 import type { Edge } from "./edge.js";
 import { combineHooks, type HookErrorSink, type Hooks } from "./hooks.js";
-import type { Metrics } from "./metrics.js";
+import type { LogSink } from "./log-lines.js";
+import type { Family, Metrics } from "./metrics.js";
 import { observedHandler, observedWire } from "./observed-handler.js";
 import { observedLink } from "./observed-link.js";
-import { prometheusText } from "./prometheus.js";
+import { OPEN_METRICS_CONTENT_TYPE, openMetricsText, wantsOpenMetrics } from "./open-metrics.js";
+import { policyWatch } from "./policy-watch.js";
+import { PROMETHEUS_CONTENT_TYPE, prometheusText } from "./prometheus.js";
 import { type ServerMetering, serverMetering } from "./server-metering.js";
 import { createTracing, type Tracing, type TracingOptions } from "./tracing.js";
 
@@ -16,7 +20,7 @@ export interface Telemetry {
   /** Outside all policies of a client: the span, latency, failures, content bytes, stream events, errors. */
   client(edge: Edge, url?: string): Maybe<Layer>;
   /** Directly around the client half, inside all policies: each try, encoded and decoded. */
-  wire(edge: Edge): Maybe<Layer>;
+  wire(edge: Edge, via?: Via): Maybe<Layer>;
   /** Below the client half: payload bytes. */
   link(link: Link, edge: Edge): Link;
   /** Around the host's handler. */
@@ -25,10 +29,21 @@ export interface Telemetry {
   exchange(exchange: Exchange): Exchange;
   /** Told by the host when a request has become a call. */
   began(request: Request, call: Call): void;
+  /** Told by the host when something of an answer to this request could not be carried. Absent when nobody wants to know. */
+  readonly lost?: Maybe<(request: Request, loss: Loss) => void>;
   /** For the policies that retry: guarded, and absent when nobody listens. */
   readonly hooks: Maybe<Hooks>;
+  /** For the policies of whoever calls under this name: what they did becomes metrics, log lines, span events and hooks. */
+  policies(srcAgent: string): Maybe<PolicySink>;
   /** The Prometheus text; empty without metrics. */
   metricsText(): string;
+  /** The same in the format that a scraper asks for by its `Accept` header. Only OpenMetrics has examples. */
+  metricsPage(accept: Maybe<string>): MetricsPage;
+}
+
+export interface MetricsPage {
+  readonly contentType: string;
+  readonly text: string;
 }
 
 export interface TelemetryOptions {
@@ -36,6 +51,8 @@ export interface TelemetryOptions {
   /** Hears what an observer threw. The call never does. */
   readonly onHookError?: Maybe<HookErrorSink>;
   readonly metrics?: Maybe<Metrics>;
+  /** Hears every decision, hedge, repeat and breaker change of a policy as one line. */
+  readonly log?: Maybe<LogSink>;
   /** True: spans by the globally registered provider, while there is one. */
   readonly tracing?: Maybe<boolean | TracingOptions>;
   /** Names of the agents served here, for the labels of the serving side. */
@@ -53,7 +70,9 @@ export const noTelemetry: Telemetry = Object.freeze({
   exchange: (exchange: Exchange) => exchange,
   began: () => undefined,
   hooks: undefined,
+  policies: () => undefined,
   metricsText: () => "",
+  metricsPage: (accept: Maybe<string>) => pageOf([], accept),
 });
 
 export function createTelemetry(options: TelemetryOptions): Telemetry {
@@ -73,8 +92,22 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
     exchange: (exchange) => metering?.exchange(exchange) ?? exchange,
     began: (request, call) => metering?.began(request, call),
     hooks,
+    policies: (srcAgent) => policyWatchOf(options, hooks, srcAgent),
     metricsText: () => (metrics === undefined ? "" : prometheusText(metrics.families())),
+    metricsPage: (accept) => pageOf(metrics?.families() ?? [], accept),
   };
+}
+
+function policyWatchOf({ metrics, log, tracing }: TelemetryOptions, hooks: Maybe<Hooks>, srcAgent: string): Maybe<PolicySink> {
+  const traces = tracing !== undefined && tracing !== false;
+  if (metrics === undefined && log === undefined && hooks === undefined && !traces) return undefined;
+  return policyWatch({ metrics, log, hooks, tracing: traces, srcAgent });
+}
+
+function pageOf(families: readonly Family[], accept: Maybe<string>): MetricsPage {
+  return wantsOpenMetrics(accept)
+    ? { contentType: OPEN_METRICS_CONTENT_TYPE, text: openMetricsText(families) }
+    : { contentType: PROMETHEUS_CONTENT_TYPE, text: prometheusText(families) };
 }
 
 function serverSide({ metrics, serves }: TelemetryOptions, now: () => number): Maybe<ServerMetering> {

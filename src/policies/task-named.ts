@@ -1,0 +1,31 @@
+import type { Event, Maybe, Operation } from "../envelope/index.js";
+
+/** The task an operation is about; undefined for one that is about none, or makes its own. */
+export function taskNamedBy(operation: Operation): Maybe<string> {
+  switch (operation.kind) {
+    case "send":
+      return operation.envelope.context.taskId;
+    case "task.get":
+    case "task.cancel":
+    case "task.subscribe":
+    case "push.get":
+    case "push.delete":
+    case "push.list":
+      return operation.taskId;
+    case "push.set":
+      return operation.config.taskId;
+    case "task.list":
+    case "session.close":
+    case "card":
+    case "ping":
+      return undefined;
+    default:
+      return operation satisfies never;
+  }
+}
+
+/** The one task an event speaks of. */
+export function taskIn(event: Event): Maybe<string> {
+  if (event.kind === "task") return event.task.id;
+  return event.kind === "status" || event.kind === "artifact" ? event.taskId : undefined;
+}

@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import {
+  agent,
+  connect,
+  type Interface,
+  type Layer,
+  type RemoteAgent,
+  type Server,
+  serve,
+  startCall,
+  Verdicts,
+} from "../src/index.js";
+import { systemClock } from "../src/policies/clock.js";
+import { numbering } from "../src/policies/numbering.js";
+import { reorder } from "../src/policies/reorder.js";
+import { SEQUENCE_KEY } from "../src/policies/sequence-number.js";
+import { travellingDeadline } from "../src/policies/travelling-deadline.js";
+
+/** What orders and limits messages travels by every way to reach an agent, and by all of them at once. */
+
+const handled: string[] = [];
+const worker = agent({
+  name: "worker",
+  description: "writes down what it handles",
+  handle({ text }) {
+    handled.push(text);
+    return `did ${text}`;
+  },
+});
+
+/** What came in at the door, before it is put in order. */
+const arrived: { readonly text: string; readonly number: unknown; readonly ttlMs: number | undefined }[] = [];
+let onArrival = (): void => undefined;
+const atTheDoor: Layer = (next) => (operation, call) => {
+  if (operation.kind === "send") {
+    const { content, metadata, context } = operation.envelope;
+    const [part] = content;
+    const sequence = metadata?.[SEQUENCE_KEY] as { readonly number?: unknown } | undefined; // compared with a literal below
+    arrived.push({ text: part?.kind === "text" ? part.text : "", number: sequence?.number, ttlMs: context.ttlMs });
+    onArrival();
+  }
+  return next(operation, call);
+};
+
+let server: Server;
+let ways: readonly Interface[] = [];
+const open: RemoteAgent[] = [];
+const reached = async (pin: string | undefined, layers: readonly Layer[]): Promise<RemoteAgent> => {
+  const remote = await connect(server.url, { verdicts: new Verdicts(), layers, ...(pin === undefined ? {} : { pin }) });
+  open.push(remote);
+  return remote;
+};
+
+beforeAll(async () => {
+  server = await serve(worker, { layers: [atTheDoor, reorder({ clock: systemClock, destination: "worker", waitMs: 15_000 })] });
+  ways = (await reached(undefined, [])).ways;
+});
+afterEach(() => {
+  arrived.length = 0;
+  handled.length = 0;
+});
+afterAll(async () => {
+  await Promise.all(open.map((remote) => remote.close()));
+  await server?.close();
+});
+
+const pinOf = ({ protocol, version, binding }: Interface): string => `${protocol}@${version}/${binding}`;
+
+/** Holds messages back until there are `count`, then sends the last one first, each when the one before has arrived. */
+function backwards(count: number): Layer {
+  const held: (() => void)[] = [];
+  return (next) => (operation, call) =>
+    operation.kind !== "send"
+      ? next(operation, call)
+      : new Promise((resolve) => {
+          held.push(() => resolve(next(operation, call) as ReturnType<typeof next> & Promise<never>)); // whole answers are asked for
+          if (held.length < count) return;
+          onArrival = () => held.pop()?.();
+          onArrival();
+        });
+}
+
+test("messages of one session that come in backwards, over every way at once, are handled in order", async () => {
+  expect(new Set(ways.map(({ protocol }) => protocol)).size).toBeGreaterThanOrEqual(3);
+  // A connection of its own for each: some protocols speak in turns, and would not let a second message out before the first.
+  const each = [...ways, ...ways];
+  const texts = each.map((way, index) => `${index} ${pinOf(way)}`);
+  const layers = [numbering({ by: "session", newId: () => crypto.randomUUID() }), backwards(texts.length)];
+  const remotes = await Promise.all(each.map((way) => reached(pinOf(way), layers)));
+  const answers = remotes.map((remote, index) => remote.ask(texts[index] ?? "", { session: "one" }));
+  expect(await Promise.all(answers)).toEqual(texts.map((text) => `did ${text}`));
+  expect(arrived.map(({ number }) => number)).toEqual(texts.map((_, index) => texts.length - index));
+  expect(handled).toEqual(texts);
+});
+
+test("the time that is left of a call arrives over every way", async () => {
+  for (const way of ways) {
+    const remote = await reached(pinOf(way), [travellingDeadline({ clock: systemClock })]);
+    const envelope = {
+      id: crypto.randomUUID(),
+      ts: 1,
+      src: "a",
+      dst: "worker",
+      intent: "",
+      role: "user",
+      context: {},
+      meta: {},
+    } as const;
+    const send = {
+      kind: "send",
+      envelope: { ...envelope, content: [{ kind: "text", text: pinOf(way) }] },
+      delivery: "answer",
+      task: "auto",
+    } as const;
+    await remote.handler(send, startCall({ deadline: Date.now() + 20_000 }));
+  }
+  expect(arrived.map(({ text }) => text)).toEqual(ways.map(pinOf));
+  for (const { ttlMs } of arrived) {
+    expect(ttlMs).toBeGreaterThan(0);
+    expect(ttlMs).toBeLessThanOrEqual(20_000);
+  }
+});
