@@ -4,7 +4,18 @@ import type { Request, Response } from "../transport/exchange.js";
 
 /** A JSON document with a validator, so that clients can ask whether it changed. `changedAt` is in milliseconds since the epoch. */
 export function documentResponse(request: Request, members: JsonObject, vary: string, changedAt?: Maybe<number>): Response {
-  const text = JSON.stringify(members);
+  return textResponse(request, JSON.stringify(members), vary, changedAt);
+}
+
+/** The same for a document that is there already, byte for byte: what was signed as text stays that text. */
+export function bytesResponse(request: Request, bytes: Uint8Array, vary: string, changedAt?: Maybe<number>): Response {
+  return textResponse(request, asTextKept.decode(bytes), vary, changedAt);
+}
+
+/** A byte order mark is one of the bytes. */
+const asTextKept = new TextDecoder("utf-8", { ignoreBOM: true });
+
+function textResponse(request: Request, text: string, vary: string, changedAt: Maybe<number>): Response {
   const etag = etagOf(text);
   const headers = {
     "content-type": "application/json",

@@ -199,3 +199,10 @@ export interface Features extends FeatureClaims {
   /** As in `protocol_hint`. */
   readonly id: string;
 }
+
+/** The six toggles of a link between two agents. */
+export const LINK_FEATURES = ["streaming", "long-job", "artifact", "state-sync", "identity", "end-to-end"] as const;
+export type LinkFeatureName = (typeof LINK_FEATURES)[number];
+
+/** What of a protocol's own carries each toggle on the wire, in its words. What is not named here it has nothing for. */
+export type Primitives = { readonly [name in LinkFeatureName]?: string };

@@ -2,6 +2,7 @@ import {
   AgentError,
   ANONYMOUS,
   type Call,
+  CallerCredential,
   type Card,
   type Handler,
   type JsonObject,
@@ -39,7 +40,9 @@ export interface HostParts {
   /** Default: no URL out of a message is followed. */
   readonly follow?: Maybe<Host["follow"]>;
   /** Hears of everything that could not be carried between a caller and the agent of this name. */
-  readonly onLoss?: Maybe<(loss: Loss, agent: string) => void>;
+  readonly onLoss?: Maybe<(loss: Loss, agent: string, request: Request) => void>;
+  /** True for an agent that stands for another one, to which its callers' own credentials go on. Default: for none. */
+  readonly sendsCredentialsOn?: Maybe<(agent: string) => boolean>;
   /** Told when a request has become a call. */
   began?(request: Request, call: Call): void;
 }
@@ -55,8 +58,10 @@ export function createHost(parts: HostParts): Host {
     signatures: parts.signatures ?? (() => []),
     admit: parts.admit ?? (() => ANONYMOUS),
     begin(request, { caller, agent, via, parameters, deadline }) {
-      const lose = parts.onLoss && ((loss: Loss) => parts.onLoss?.(loss, agent));
-      const call = startCall({ agent, caller, via, parameters, deadline, hops: hopsIn(request.headers), heard: request, lose });
+      const lose = parts.onLoss && ((loss: Loss) => parts.onLoss?.(loss, agent, request));
+      const credential = parts.sendsCredentialsOn?.(agent) === true ? credentialIn(request) : undefined;
+      const hops = hopsIn(request.headers);
+      const call = startCall({ agent, caller, credential, via, parameters, deadline, hops, heard: request, lose });
       parts.began?.(request, call);
       return call;
     },
@@ -72,6 +77,10 @@ export function createHost(parts: HostParts): Host {
     follow: parts.follow ?? refuseToFollow,
     settings: (protocol) => parts.settings?.[protocol],
   };
+}
+
+function credentialIn({ headers: { authorization } }: Request): Maybe<CallerCredential> {
+  return authorization === undefined ? undefined : new CallerCredential(authorization);
 }
 
 async function refuseToFollow(): Promise<never> {

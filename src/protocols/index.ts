@@ -4,6 +4,7 @@ export type { Link } from "../transport/exchange.js";
 export { protocols } from "./all.js";
 export { type Front, front, type HouseRoute } from "./front.js";
 export { createHost, type HostParts } from "./host.js";
+export { onlyWays } from "./only-ways.js";
 export type {
   CommandTools,
   Contribution,

@@ -20,7 +20,7 @@ import type {
 import type { LanguageModel } from "../models/index.js";
 import type { Exchange, Link, Request, Session } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
-import type { FeatureClaims } from "./features.js";
+import type { FeatureClaims, Primitives } from "./features.js";
 import type { Requirement } from "./requirement.js";
 
 /**
@@ -52,6 +52,8 @@ export interface Host {
   readonly limits: Limits;
   /** Whoever carries requests here also takes them by HTTP/2, with trailers. */
   readonly http2: boolean;
+  /** Whether this version and binding is to be offered on cards; where it is absent, every one is. What is not offered is refused by `begin`. */
+  offers?(way: Via): boolean;
   /** The cards of all served agents, the default agent first. Interfaces are added by the protocols. */
   cards(): readonly Card[];
   /**
@@ -183,6 +185,8 @@ export interface Protocol {
   readonly traits: Traits;
   /** What it is for and what not, for whoever chooses between protocols. Without it only the traits speak. */
   readonly features?: Maybe<FeatureClaims>;
+  /** Its own means for what links switch on. Without it a link of this protocol only exchanges messages. */
+  readonly primitives?: Maybe<Primitives>;
   readonly losses: readonly DeclaredLoss[];
   readonly routes: readonly Route[];
   serve(host: Host): Served;

@@ -1,8 +1,9 @@
 import { AgentError, type Card, type Interface, type JsonObject, type Maybe } from "../../envelope/index.js";
 import type { Request, Response } from "../../transport/exchange.js";
-import { documentResponse } from "../document.js";
+import { bytesResponse, documentResponse } from "../document.js";
 import type { Contribution, Host, Route, Served } from "../protocol.js";
 import { signedCard } from "./card/signed-card.js";
+import { verbatimBytes, verbatimDocument } from "./card/verbatim-card.js";
 import { SERVICES } from "./grpc/methods.js";
 import { writeNotice } from "./notify.js";
 import { BASE, interfacesOf } from "./server/addresses.js";
@@ -105,11 +106,16 @@ export function serve(host: Host): Served {
     ...card,
     interfaces: interfaces(card.name, host.publicUrl(request)),
   });
-  const cardResponse = (request: Request, card: Card): Response =>
-    documentResponse(request, cardFor(request, withInterfaces(card, request)), "A2A-Version", addressed().since);
+  /** A card that came from a peer and is to stay as it is has its document; all others are written. */
+  function cardResponse(request: Request, card: Card): Response {
+    const { since } = addressed();
+    const verbatim = verbatimBytes(card);
+    if (verbatim !== undefined) return bytesResponse(request, verbatim, "", since);
+    return documentResponse(request, cardFor(request, withInterfaces(card, request)), "A2A-Version", since);
+  }
   /** The card in the version that is asked for; who names none gets the form of the settings. */
   const cardFor = (request: Request, card: Card): JsonObject =>
-    signedCard(host, requestedVersion(request) ?? settings.cardForm, card);
+    verbatimDocument(card) ?? signedCard(host, requestedVersion(request) ?? settings.cardForm, card);
 
   const interfaces = (agent: string, publicUrl: string): readonly Interface[] => interfacesOf(host, agent, publicUrl);
 
@@ -117,7 +123,7 @@ export function serve(host: Host): Served {
     {
       path: OLD_CARD_PATH,
       vary: ["A2A-Version"],
-      whole: host.signatures({}).length > 0,
+      whole: host.signatures({}).length > 0 || verbatimBytes(defaultCard()) !== undefined,
       members: (request) => cardFor(request, withInterfaces(defaultCard(), request)),
     },
   ];
