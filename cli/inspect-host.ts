@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import { AgentError, cancelFrom, credentialHeaders, type InspectedHost } from "../src/index.js";
+import { poolLink } from "../src/transport/node/index.js";
+import { type CredentialOptions, credentialsOf } from "./credentials.js";
+import { CliError, EXIT } from "./exit.js";
+import { type IdentityCredentialOptions, identityCredentials } from "./identity-credentials.js";
+import { listenForInterrupt } from "./interrupt.js";
+import { addCredentialOptions, checkedAddress } from "./peer.js";
+
+export interface LookOptions extends CredentialOptions, IdentityCredentialOptions {}
+
+const NOTHING_THERE =
+  "A gateway shows its messages only to callers of its own machine, or to those it was told of; and the inspector must be on.";
+
+/** The options of every command that looks at a gateway. */
+export function addLookOptions(command: Command): Command {
+  return addCredentialOptions(command);
+}
+
+/** Reaches a gateway for as long as the command runs. Ends without a complaint on Ctrl-C, or after `forMs`. */
+export async function look(
+  url: string,
+  options: LookOptions,
+  run: (host: InspectedHost) => Promise<void>,
+  forMs?: number,
+): Promise<void> {
+  const address = checkedAddress(url);
+  const credentials = { ...credentialsOf(options), ...(await identityCredentials(options)) };
+  const link = poolLink({ tls: credentials.tls });
+  const interrupt = listenForInterrupt();
+  const signal = forMs === undefined ? interrupt.signal : AbortSignal.any([interrupt.signal, AbortSignal.timeout(forMs)]);
+  try {
+    await run({ link, url: address, headers: credentialHeaders(credentials), cancel: cancelFrom(signal) });
+  } catch (thrown) {
+    if (signal.aborted) return;
+    if (thrown instanceof AgentError && thrown.code === "not_found")
+      throw new CliError(EXIT.failure, `${address} shows no messages`, { code: "not_found", hint: NOTHING_THERE });
+    throw thrown;
+  } finally {
+    interrupt.stop();
+    void link.close();
+  }
+}

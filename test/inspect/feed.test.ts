@@ -1,0 +1,182 @@
+import { once } from "node:events";
+import { connect as dial } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { AgentError, agent, cancelFrom, connect, type RemoteAgent, type Server, serve, Verdicts } from "../../src/index.js";
+import {
+  type FeedItem,
+  followFeed,
+  type InspectedHost,
+  type Inspector,
+  type InspectorRouteOptions,
+  type Sighting,
+  type SightingLimits,
+  type SightingSummary,
+} from "../../src/inspect/index.js";
+import { poolLink } from "../../src/transport/node/index.js";
+import { inspecting, newInspector } from "./served.js";
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).toReversed()) await each.close();
+});
+
+interface Stage {
+  readonly inspector: Inspector;
+  readonly server: Server;
+  readonly peer: RemoteAgent;
+}
+
+async function stage(limits: Partial<SightingLimits> = {}, options: InspectorRouteOptions = {}): Promise<Stage> {
+  const inspector = newInspector(limits);
+  const echo = agent({
+    name: "echo",
+    description: "d",
+    handle: ({ text }) => (text === "bad" ? Promise.reject(new Error("no")) : text),
+  });
+  const server = await serve(echo, { ...inspecting(inspector, options) });
+  const peer = await connect(server.url, { verdicts: new Verdicts(), pin: "a2a@1.0/JSONRPC" });
+  open.push(server, peer);
+  return { inspector, server, peer };
+}
+
+/** A look at it from outside, until the test is over. */
+function host({ url }: Server): InspectedHost {
+  const stop = new AbortController();
+  const link = poolLink();
+  open.push(link, { close: () => stop.abort(new AgentError("cancelled", "the test is over")) });
+  return { link, url, cancel: cancelFrom(stop.signal) };
+}
+
+const read = async <T>({ url }: Server, path: string, headers = {}): Promise<T> =>
+  (await (await fetch(`${url}/koine/api${path}`, { headers })).json()) as T;
+
+/** The next finished messages of a feed, each once. */
+async function finished(feed: AsyncGenerator<FeedItem>, count: number): Promise<readonly Sighting[]> {
+  const found = new Map<string, Sighting>();
+  while (found.size < count) {
+    const { value } = await feed.next();
+    if (value?.kind === "message" && value.sighting.operation === "send" && value.sighting.status !== "open")
+      found.set(value.sighting.id, value.sighting);
+  }
+  return [...found.values()];
+}
+
+async function connected(feed: AsyncGenerator<FeedItem>): Promise<void> {
+  expect((await feed.next()).value).toEqual({ kind: "connected" });
+}
+
+describe("reading", () => {
+  test("lists, shows one, and shows a trace", async () => {
+    const { server, peer } = await stage();
+    await peer.ask("first");
+    await peer.ask("second");
+    const { messages } = await read<{ messages: readonly SightingSummary[] }>(server, "/messages?text=SECOND&direction=in");
+    expect(messages).toMatchObject([{ text: "second", agent: "echo", status: "ok", eventCount: 1 }]);
+    expect(messages[0]).not.toHaveProperty("request");
+    const id = messages[0]?.id;
+    expect(await read<Sighting>(server, `/messages/${id}`)).toMatchObject({ id, envelope: { content: { text: "second" } } });
+    expect(await read<readonly Sighting[]>(server, `/traces/${messages[0]?.traceId}`)).toMatchObject([{ id }]);
+    const before = await read<{ messages: readonly SightingSummary[] }>(server, `/messages?before=${messages[0]?.seq}&text=s`);
+    expect(before.messages.map(({ text }) => text)).toEqual(["first"]);
+  });
+
+  test("a filter that is none is said, and not ignored", async () => {
+    const { server } = await stage();
+    for (const path of ["/messages?direction=up", "/messages?limit=many", "/feed?status=good"])
+      expect([path, (await fetch(`${server.url}/koine/api${path}`)).status]).toEqual([path, 400]);
+  });
+
+  test.each<[string, InspectorRouteOptions, object]>([
+    ["a proxy in between", {}, { "x-forwarded-for": "203.0.113.7" }],
+    ["who may not look", { mayLook: () => false }, {}],
+    ["a guard that breaks", { mayLook: () => Promise.reject(new Error("broken")) }, {}],
+  ])("%s sees what a stranger sees at an address where nothing is", async (_who, options, headers) => {
+    const { server, peer } = await stage({}, options);
+    await peer.ask("hello");
+    for (const path of ["/messages", "/feed", "/traces/x"]) {
+      const refused = await fetch(`${server.url}/koine/api${path}`, { headers: { ...headers } });
+      const nothing = await fetch(`${server.url}/koine/nothing`, { headers: { ...headers } });
+      expect([path, refused.status]).toEqual([path, nothing.status]);
+      expect(await refused.json()).toEqual({
+        error: { code: "E_HTTP", reason: "not_found", message: `nothing answers GET /koine/api${path}` },
+      });
+    }
+  });
+});
+
+describe("following", () => {
+  test("gives what happens, and only what is wanted", async () => {
+    const { server, peer } = await stage();
+    const feed = followFeed(host(server), { text: "this" });
+    await connected(feed);
+    await peer.ask("that");
+    await peer.ask("this one");
+    expect((await finished(feed, 1)).map(({ text }) => text)).toEqual(["this one"]);
+  });
+
+  test("takes up behind its place, and says when something was forgotten in between", async () => {
+    const { server, peer, inspector } = await stage({ sightings: 3 });
+    const first = followFeed(host(server), {});
+    await connected(first);
+    await peer.ask("one");
+    const [seen] = await finished(first, 1);
+    await first.return(undefined);
+    await peer.ask("two");
+    const [last] = inspector.log.list({}, 1);
+    const behind = followFeed(host(server), {}, (last?.seq ?? 0) - 1);
+    await connected(behind);
+    expect((await finished(behind, 1)).map(({ text }) => text)).toEqual(["two"]);
+    for (const text of ["three", "four", "five"]) await peer.ask(text);
+    const late = followFeed(host(server), {}, seen?.seq);
+    await connected(late);
+    expect((await late.next()).value).toEqual({ kind: "gap", missed: 1 });
+    expect((await finished(late, 3)).map(({ text }) => text)).toEqual(["three", "four", "five"]);
+  });
+
+  test("goes on with a gateway that was restarted", async () => {
+    const { server, peer, inspector } = await stage();
+    const feed = followFeed(host(server), {});
+    await connected(feed);
+    await peer.ask("before");
+    expect(await finished(feed, 1)).toHaveLength(1);
+    inspector.close();
+    await server.close();
+    expect((await feed.next()).value).toMatchObject({ kind: "cut" });
+    const restarted = newInspector();
+    const again = await serve(agent({ name: "echo", description: "d", handle: ({ text }) => text }), {
+      ...inspecting(restarted),
+      port: server.port,
+    });
+    open.push(again);
+    const other = await connect(again.url, { verdicts: new Verdicts(), pin: "a2a@1.0/JSONRPC" });
+    open.push(other, restarted);
+    await other.ask("after");
+    expect((await finished(feed, 1)).map(({ text }) => text)).toEqual(["after"]);
+  });
+
+  test("has places for so many, and says so to one more", async () => {
+    const { server } = await stage({ readers: 1 });
+    await connected(followFeed(host(server), {}));
+    const refused = await fetch(`${server.url}/koine/api/feed`);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
+  });
+
+  test("nobody waits for a reader that takes nothing, and memory stays bounded", async () => {
+    const { server, peer, inspector } = await stage({ sightings: 50, totalBytes: 200_000 });
+    const socket = dial(server.port, "127.0.0.1");
+    await once(socket, "connect");
+    socket.write(`GET /koine/api/feed?whole=1 HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n\r\n`);
+    await once(socket, "readable");
+    const text = "y".repeat(20_000);
+    for (let count = 0; count < 200; count++) expect(await peer.ask(text)).toBe(text);
+    expect(inspector.log.size).toBe(50);
+    const kept = inspector.log.list({}, 100).map(({ id }) => JSON.stringify(inspector.log.get(id)).length);
+    expect(kept.reduce((sum, size) => sum + size, 0)).toBeLessThan(400_000);
+    socket.destroy();
+  });
+
+  test("of nothing is a refusal, and not a wait", async () => {
+    const { server } = await stage({}, { mayLook: () => false });
+    await expect(followFeed(host(server), {}).next()).rejects.toMatchObject({ code: "not_found" });
+  });
+});
