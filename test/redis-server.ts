@@ -1,10 +1,10 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { installed } from "./debian-package.js";
 
 /** How soon Redis writes to disk what it has answered for. */
 export interface RedisServerOptions {
@@ -24,7 +24,6 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-const INSTALL_MS = 90_000;
 const READY_MS = 15_000;
 const PROGRAM = "redis-server";
 
@@ -37,24 +36,10 @@ export function redisAvailable(): Promise<boolean> {
 }
 
 async function findOrInstall(): Promise<boolean> {
-  if (isThere()) return true;
-  if (process.getuid?.() === 0) {
-    // A machine that has never asked does not know where packages are.
-    for (const steps of [["install"], ["update", "install"]]) {
-      for (const step of steps) await aptGet(step);
-      if (isThere()) return true;
-    }
-  }
+  if (await installed(PROGRAM, isThere)) return true;
   if (process.env["CI"]) throw new Error(`${PROGRAM} is not on the path and could not be installed`);
   process.stderr.write(`\n*** SKIPPED: ${PROGRAM} is not on the path. Install it to run the tests of the Redis store. ***\n\n`);
   return false;
-}
-
-/** What goes wrong shows in what is there afterwards. */
-async function aptGet(step: string): Promise<void> {
-  const words = step === "install" ? ["install", "-y", "-qq", "-o", "DPkg::Lock::Timeout=60", PROGRAM] : [step, "-qq"];
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  await promisify(execFile)("apt-get", words, { timeout: INSTALL_MS, env }).catch(() => undefined);
 }
 
 function isThere(): boolean {

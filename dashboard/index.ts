@@ -1,0 +1,13 @@
+/** The page that shows a network at work: its routes, and what whoever serves it must bring. */
+export type {
+  BreakerState,
+  Console,
+  Happening,
+  LinkState,
+  NetworkState,
+  NodeState,
+  PageMessage,
+  QueueState,
+  TaskLine,
+} from "./console.js";
+export { type DashboardOptions, dashboardRoutes } from "./routes.js";

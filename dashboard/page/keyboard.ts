@@ -1,0 +1,48 @@
+/** What a key does, and how the list of keys explains it. */
+export interface Key {
+  readonly key: string;
+  readonly says: string;
+  run(): void;
+}
+
+/** Single keys, unless somebody is typing or holds a modifier. */
+export function listenToKeys(keys: readonly Key[]): void {
+  const byKey = new Map(keys.map((each) => [each.key, each]));
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (event.key !== "Escape" && isTyping(event.target)) return;
+    const found = byKey.get(event.key);
+    if (found === undefined) return;
+    event.preventDefault();
+    found.run();
+  });
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches("input:not([type=checkbox]), textarea, select");
+}
+
+const STEPS: { readonly [key: string]: number } = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, j: 1, k: -1 };
+
+/** Where the arrow keys, Home and End lead among so many; undefined for any other key. */
+export function stepOf(key: string, from: number, count: number): number | undefined {
+  if (count === 0) return undefined;
+  if (key === "Home") return 0;
+  if (key === "End") return count - 1;
+  const step = Object.hasOwn(STEPS, key) ? STEPS[key] : undefined;
+  return step === undefined ? undefined : Math.min(count - 1, Math.max(0, from + step));
+}
+
+/** One stop for the tab key in a group; the arrow keys walk inside it. */
+export function rovingFocus(group: Element, selector: string): void {
+  group.addEventListener("keydown", (event) => {
+    if (!(event instanceof KeyboardEvent) || !(event.target instanceof Element)) return;
+    const items = [...group.querySelectorAll<HTMLElement | SVGElement>(selector)];
+    const here = items.indexOf(event.target as HTMLElement) /* any other element is not found */;
+    const next = here === -1 ? undefined : stepOf(event.key, here, items.length);
+    if (next === undefined) return;
+    event.preventDefault();
+    for (const [index, item] of items.entries()) item.setAttribute("tabindex", index === next ? "0" : "-1");
+    items[next]?.focus();
+  });
+}

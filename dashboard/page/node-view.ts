@@ -1,0 +1,170 @@
+import type { LinkState, NetworkState, NodeState } from "../console.js";
+import { api, type Session } from "./api.js";
+import { byId, type Child, fill, h } from "./dom.js";
+import { count, duration, quantile, words } from "./format.js";
+import { wordsOf } from "./inspector-view.js";
+import { mark, signOf } from "./marks.js";
+import { protocolChip } from "./protocol-hues.js";
+import { sparkline } from "./sparkline.js";
+
+export interface NodeParts {
+  session(): Session;
+  showMessages(node: NodeState): void;
+  sendTo(node: NodeState): void;
+  close(): void;
+  /** Something here changed that is no part of the network's state. */
+  redraw(): void;
+}
+
+/** Everything about one node of the map, and what may be done to it. */
+export class NodeView {
+  readonly #box = byId("node-details");
+  /** Drawn apart: a button that is replaced while somebody presses it would never be clicked. */
+  readonly #head = this.#box.appendChild(h("div"));
+  readonly #actions = this.#box.appendChild(h("div", { class: "node-actions" }));
+  readonly #links = this.#box.appendChild(h("div"));
+  readonly #drawn = new Map<Element, string>();
+  readonly #parts: NodeParts;
+  #id = "";
+  #problem = "";
+  #acting = "";
+
+  constructor(parts: NodeParts) {
+    this.#parts = parts;
+  }
+
+  show(state: NetworkState, id: string): void {
+    const node = state.nodes.find((each) => each.id === id);
+    this.#box.hidden = node === undefined;
+    if (node === undefined) return;
+    if (id !== this.#id) this.#problem = "";
+    this.#id = id;
+    const links = state.links.filter((link) => link.from === id || link.to === id);
+    this.#draw(this.#head, node, () => this.#headOf(node));
+    this.#draw(this.#actions, [id, node.actions, this.#parts.session(), this.#problem, this.#acting], () =>
+      this.#actionsOf(node),
+    );
+    this.#draw(this.#links, links, () => links.map((link) => linkView(link, id)));
+  }
+
+  /** Only where what it shows reads otherwise; who had the focus has it again. */
+  #draw(part: Element, shows: unknown, make: () => readonly Child[]): void {
+    const key = JSON.stringify(shows);
+    if (this.#drawn.get(part) === key) return;
+    this.#drawn.set(part, key);
+    const focused = part.contains(document.activeElement) ? document.activeElement?.getAttribute("data-act") : undefined;
+    fill(part, ...make());
+    if (focused) part.querySelector<HTMLElement>(`[data-act="${focused}"]`)?.focus();
+  }
+
+  #headOf(node: NodeState): readonly Child[] {
+    const word = node.kind === "missing" ? "missing" : node.health;
+    const close = {
+      type: "button",
+      class: "icon",
+      "aria-label": "Close details",
+      "data-act": "close",
+      on: { click: () => this.#parts.close() },
+    };
+    const facts = [
+      ["kind", node.kind],
+      ["address", node.url],
+      ["process", node.pid],
+      ["restarts", node.restarts],
+    ] as const;
+    return [
+      h(
+        "header",
+        { class: "node-head" },
+        h("h2", {}, node.title),
+        h("button", close, "✕"),
+        h("p", { class: `verdict tone-${signOf(word)[1]}` }, mark(word), ` ${word}`),
+        node.note !== "" && h("p", { class: "quiet" }, node.note),
+      ),
+      h("p", { class: "chips" }, ...node.speaks.map(protocolChip)),
+      h(
+        "dl",
+        { class: "facts" },
+        ...facts.flatMap(([name, value]) => (value === undefined ? [] : [h("dt", {}, name), h("dd", {}, String(value))])),
+      ),
+    ];
+  }
+
+  #actionsOf(node: NodeState): readonly Child[] {
+    const { mayAct, maySend } = this.#parts.session();
+    const button = (act: string, label: string, allowed: boolean, run: () => void): HTMLElement =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: act === "kill" ? "danger" : undefined,
+          "data-act": act,
+          disabled: !allowed || this.#acting !== "",
+          on: { click: run },
+        },
+        label,
+      );
+    return [
+      button("messages", "Show messages", true, () => this.#parts.showMessages(node)),
+      node.kind !== "missing" && button("send", "Send a message", maySend, () => this.#parts.sendTo(node)),
+      ...node.actions.map((action) =>
+        button(action, action === "kill" ? "Kill" : "Restart", mayAct, () => void this.#act(node, action)),
+      ),
+      this.#acting !== "" && h("p", { class: "quiet", role: "status" }, `Asked to ${this.#acting}…`),
+      node.actions.length > 0 &&
+        !mayAct &&
+        h("p", { class: "quiet" }, "Read-only: open the address of the start-up line, with its token, to act."),
+      this.#problem !== "" && h("p", { class: "problem", role: "alert" }, this.#problem),
+    ];
+  }
+
+  async #act(node: NodeState, action: "kill" | "restart"): Promise<void> {
+    this.#acting = action;
+    this.#problem = "";
+    this.#parts.redraw();
+    try {
+      await api.act(node.id, action);
+    } catch (thrown) {
+      this.#problem = `Could not ${action}: ${wordsOf(thrown)}`;
+    }
+    this.#acting = "";
+    this.#parts.redraw();
+  }
+}
+
+function linkView(link: LinkState, id: string): HTMLElement {
+  const outwards = link.from === id;
+  const p95 = quantile(link.latencies, 0.95);
+  const title = outwards ? `→ ${link.to}` : `← ${link.from}`;
+  return h(
+    "section",
+    { class: "node-link" },
+    h("h3", {}, title, link.bridged && h("span", { class: "badge-bridge" }, "bridged")),
+    h(
+      "p",
+      { class: "chips" },
+      protocolChip(link.fromProtocol),
+      link.bridged ? " ⇢ " : "",
+      link.bridged && protocolChip(link.toProtocol),
+    ),
+    h(
+      "p",
+      { class: "quiet" },
+      `${count(link.messages)} messages, ${count(link.failures)} failed${p95 === undefined ? "" : `, p95 ${duration(p95)}`}`,
+    ),
+    link.latencies.length > 1 && sparkline(link.latencies, `latency of ${title}`),
+    h(
+      "ul",
+      { class: "features" },
+      ...link.features.map(({ name, on, by }) =>
+        h(
+          "li",
+          { class: on ? "is-on" : "is-off", title: by },
+          h("span", { "aria-hidden": "true" }, on ? "✓" : "–"),
+          ` ${words(name)}`,
+          h("span", { class: "quiet" }, on ? (by === "" ? "" : ` ${by}`) : " off"),
+        ),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,182 @@
+import type { Browser } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { browserPath, expectClean, keepScreenshot, launch, type Visit, type VisitOptions, visit } from "./browser.js";
+import { STARTED_AT } from "./fake-console.js";
+import { sighting } from "./fake-messages.js";
+import { type ServedPage, servePage } from "./served-page.js";
+
+const path = browserPath();
+
+describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 }, () => {
+  let browser: Browser;
+  let served: ServedPage;
+  let visitor: Visit;
+
+  beforeAll(async () => {
+    browser = await launch(path ?? "");
+  });
+  afterAll(() => browser?.close());
+  beforeEach(async () => {
+    served = await servePage();
+  });
+  afterEach(async () => {
+    await visitor.leave();
+    await served.close();
+  });
+  const open = async (options?: VisitOptions): Promise<Visit["page"]> => {
+    visitor = await visit(browser, served, options);
+    return visitor.page;
+  };
+
+  it("draws every node with its condition in words, and the reason of one that is missing", async () => {
+    const page = await open();
+    const words = await page.locator("[data-node] .card-health").allTextContents();
+    expect(words.map((word) => word.trim()).sort()).toEqual(["caller", "down", "missing", "starting", "up", "up", "up", "up"]);
+    expect(await page.locator("[data-node=notary]").textContent()).toContain("no registered protocol");
+    expect(await page.locator("[data-node=weather] .card-way").textContent()).toBe("agora@0.1/HTTP");
+    // Two pieces where a gateway translates, one where both sides speak the same.
+    expect(await page.locator(".link.is-bridged").count()).toBe(5);
+    expect(await page.locator(".link:not(.is-bridged)").count()).toBe(1);
+    expectClean(visitor, served);
+  });
+
+  it("shows traffic as dots and rates, and stands still for those who ask for it", async () => {
+    const page = await open();
+    const more = (): void =>
+      served.console.change({ links: served.console.state().links.map((link) => ({ ...link, messages: link.messages + 20 })) });
+    more();
+    await page.locator(".traffic .dot").first().waitFor({ state: "attached" });
+    await page.locator(".rate", { hasText: "/s" }).first().waitFor();
+    await visitor.leave();
+
+    const still = await open({ reducedMotion: "reduce" });
+    more();
+    await still.locator(".rate", { hasText: "/s" }).first().waitFor();
+    expect(await still.locator(".traffic .dot").count()).toBe(0);
+  });
+
+  it("opens a message: bytes in, envelope, bytes out and losses, for the request and the answer", async () => {
+    const page = await open({ panel: "messages" });
+    await page.locator(".message-row", { hasText: "traveller → planner" }).click();
+    const steps = page.locator(".step");
+    await steps.first().waitFor();
+    expect(await steps.locator("h3").allTextContents()).toEqual(["Wire in", "Envelope", "Wire out", "Losses"]);
+    expect(await steps.nth(0).textContent()).toContain('"method": "SendMessage"');
+    expect(await steps.nth(1).textContent()).toContain('"priority": 5');
+    expect(await steps.nth(2).textContent()).toContain('"agent_name": "planner"');
+    expect(await steps.nth(3).textContent()).toContain("ACP has no place for extensions");
+    await keepScreenshot(page, "inspector");
+
+    await page.locator("[data-way=answer]").click();
+    expect(await steps.nth(0).textContent()).toContain('"run_id": "r-1"');
+    expect(await steps.nth(2).textContent()).toContain("statusUpdate");
+    expect(await page.locator(".events").textContent()).toContain("looking at flights");
+    expectClean(visitor, served);
+  });
+
+  it("shows the trace as a tree by its spans, and bytes that are no text as hex", async () => {
+    const page = await open({ panel: "messages" });
+    await page.locator(".message-row", { hasText: "traveller → planner" }).click();
+    const rows = page.locator("[role=treeitem]");
+    await rows.first().waitFor();
+    for (const [index, level] of ["1", "2", "3"].entries()) expect(await rows.nth(index).getAttribute("aria-level")).toBe(level);
+    await rows.nth(2).click();
+    await page.locator(".hex").waitFor();
+    expect(await page.locator(".hex").textContent()).toContain("000000  00 00 00 00 05 0a 03 ff");
+    expect(await page.locator(".verdict").textContent()).toContain("unavailable: nobody listens there");
+  });
+
+  it("adds messages as they come, and changes one in its place", async () => {
+    const page = await open({ panel: "messages" });
+    await page.locator("#message-count", { hasText: "3 messages" }).waitFor();
+    const growing = sighting({ id: "late", seq: 90, text: "a late one" });
+    served.messages.add({ ...growing, status: "open", endedAt: undefined });
+    const row = page.locator(".message-row", { hasText: "a late one" });
+    await row.locator("text=under way").waitFor();
+    served.messages.add({ ...growing, seq: 91, status: "failed", error: { code: "deadline", message: "too slow" } });
+    await page.locator(".message-row", { hasText: "deadline: too slow" }).waitFor();
+    await page.locator("#message-count", { hasText: "4 messages" }).waitFor();
+    expectClean(visitor, served);
+  });
+
+  it("lists tasks with their states, and the events of the chosen one", async () => {
+    const page = await open({ panel: "tasks" });
+    await page.locator("[data-task=task-1]").click();
+    await page.locator("#task-events li").nth(2).waitFor();
+    expect(await page.locator(".task-state").allTextContents()).toEqual(["working", "completed", "failed", "input-required"]);
+    expect(await page.locator("#task-events").textContent()).toContain("Day one: the Acropolis");
+    await keepScreenshot(page, "tasks");
+    expectClean(visitor, served);
+  });
+
+  it("shows decisions with evidence, margin and who was not taken", async () => {
+    const page = await open({ panel: "decisions" });
+    const first = page.locator(".decision").first();
+    expect(await first.textContent()).toContain("0.46");
+    expect(await first.locator("q").allTextContents()).toContain("a long-running task with intermediate status updates");
+    expect(await first.locator(".rejected").textContent()).toContain("has runs, but no incremental artifacts");
+    expect(await page.locator(".decision").nth(2).textContent()).toContain("abstained");
+    await keepScreenshot(page, "decisions");
+    expectClean(visitor, served);
+  });
+
+  it("shows breakers, queues, latencies, counters and happenings, and follows them", async () => {
+    const page = await open({ panel: "health" });
+    expect(await page.locator(".breaker-state").allTextContents()).toEqual(["open", "half-open", "closed"]);
+    expect(await page.locator("#queues").textContent()).toContain("58 of 64");
+    expect(await page.locator("#latencies .sparkline").count()).toBe(6);
+    expect(await page.locator(".tile", { hasText: "hedge fires" }).textContent()).toContain("7");
+    served.console.change({ counters: { HEDGE_FIRES: 8 } });
+    await page.locator(".tile", { hasText: "8" }).waitFor();
+    served.console.happened({ at: STARTED_AT + 99_000, kind: "hedge", subject: "booking", says: "fired once more" });
+    await page.locator("#happenings li", { hasText: "fired once more" }).waitFor();
+    await keepScreenshot(page, "health");
+    expectClean(visitor, served);
+  });
+
+  it("sends a message by the chosen way, shows the answer as it comes, and leads to its trace", async () => {
+    const page = await open({ panel: "send" });
+    await page.locator("#send-node").selectOption("booking");
+    await page.locator("#send-way").selectOption("acp@0.2/REST");
+    await page.locator("#send-text").fill("two rooms, please");
+    await page.locator("#send-button").click();
+    await page.locator(".answer-status", { hasText: "with 2 events" }).waitFor();
+    expect(served.console.sent).toEqual([{ node: "booking", way: "acp@0.2/REST", text: "two rooms, please", stream: true }]);
+    expect(await page.locator(".answer-log").textContent()).toContain("You said: two rooms, please");
+    await keepScreenshot(page, "send");
+    await page.locator(".trace-link").click();
+    await page.locator("[role=treeitem]").first().waitFor();
+    expectClean(visitor, served);
+  });
+
+  it("stops an answer that never ends, and the agent hears of it", async () => {
+    const heard = new Promise<void>((resolve) => {
+      served.console.answer = async function* (_message, signal) {
+        yield { kind: "status", state: "working" };
+        await new Promise<void>((go) => signal.addEventListener("abort", () => go(), { once: true }));
+        resolve();
+      };
+    });
+    const page = await open({ panel: "send" });
+    await page.locator("#send-text").fill("go on for ever");
+    await page.locator("#send-button").click();
+    await page.locator(".answer-log li").first().waitFor();
+    await page.locator("#send-stop").click();
+    await page.locator(".answer-status", { hasText: "Stopped" }).waitFor();
+    await heard;
+  });
+
+  it("kills and restarts an agent, and the network's recovery is seen in the map and the happenings", async () => {
+    const page = await open();
+    await page.locator("[data-node=booking]").click();
+    await page.locator("[data-act=kill]").click();
+    await page.locator("[data-node=booking].health-down").waitFor();
+    await page.locator("#map-happenings li", { hasText: "killed" }).waitFor();
+    await keepScreenshot(page, "killed");
+    await page.locator("[data-act=restart]:enabled").click();
+    await page.locator("[data-node=booking].health-up").waitFor();
+    await page.locator("#map-happenings li", { hasText: "restarted" }).waitFor();
+    expect(served.console.acts).toEqual(["kill booking", "restart booking"]);
+    expectClean(visitor, served);
+  });
+});

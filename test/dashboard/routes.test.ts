@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { dashboardRoutes } from "../../dashboard/index.js";
+import { compileRoutes } from "../../src/protocols/route-table.js";
+import { type Connection, makeRequest, type Response } from "../../src/transport/index.js";
+import { FakeConsole } from "./fake-console.js";
+import { type ServedPage, servePage, TOKEN } from "./served-page.js";
+
+describe("the routes of the page", () => {
+  let served: ServedPage;
+  beforeEach(async () => {
+    served = await servePage();
+  });
+  afterEach(() => served.close());
+
+  const post = (path: string, headers: Record<string, string>, body = ""): Promise<globalThis.Response> =>
+    fetch(served.url + path, { method: "POST", headers, ...(body === "" ? {} : { body }) });
+
+  it("serves page, code and styles with their types, a validator and headers that keep strangers out", async () => {
+    const wanted = {
+      "": "text/html",
+      "assets/main.js": "text/javascript",
+      "assets/frame.css": "text/css",
+      "assets/icon.svg": "image/svg+xml",
+    };
+    for (const [name, type] of Object.entries(wanted)) {
+      const response = await fetch(`${served.url}/koine/${name}`);
+      expect(response.status).toBe(200);
+      expect(response.headers.get("content-type")).toContain(type);
+      const policy = response.headers.get("content-security-policy") ?? "";
+      expect(policy).toContain("default-src 'self'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toContain("unsafe");
+      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+      expect(response.headers.get("referrer-policy")).toBe("no-referrer");
+      const again = await fetch(`${served.url}/koine/${name}`, {
+        headers: { "if-none-match": response.headers.get("etag") ?? "" },
+      });
+      expect(again.status).toBe(304);
+    }
+  });
+
+  it("sends plain JavaScript: no types, and no import from anywhere but beside it", async () => {
+    const response = await fetch(`${served.url}/koine/assets/main.js`);
+    const imports = [...(await response.text()).matchAll(/^import .* from "(.*)";$/gm)].map(([, from]) => from ?? "");
+    expect(imports.length).toBeGreaterThan(10);
+    expect(imports.filter((from) => !/^\.\/[a-z-]+\.js$/.test(from))).toEqual([]);
+  });
+
+  it.each(["../routes.ts", "..%2froutes.ts", "main.ts", "nothing.js"])("has no file %s", async (name) => {
+    expect((await fetch(`${served.url}/koine/assets/${name}`)).status).toBe(404);
+  });
+
+  it("redirects to the page, and answers HEAD without a body", async () => {
+    const moved = await fetch(`${served.url}/koine`, { redirect: "manual" });
+    expect([moved.status, moved.headers.get("location")]).toEqual([308, "koine/"]);
+    const head = await fetch(`${served.url}/koine/api/state`, { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+  });
+
+  it("tells the whole state first, then only what changed, and lets go of readers that leave", async () => {
+    const stop = new AbortController();
+    const response = await fetch(`${served.url}/koine/api/state/feed`, { signal: stop.signal });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const first = (await reader?.read())?.value ?? "";
+    expect(Object.keys(JSON.parse(first.slice(first.indexOf("{"))))).toEqual(Object.keys(served.console.state()));
+    served.console.change({ title: "another name" });
+    expect((await reader?.read())?.value).toBe('event: state\ndata: {"title":"another name"}\n\n');
+    expect(served.console.listeners).toBe(1);
+    stop.abort();
+    await expect.poll(() => served.console.listeners).toBe(0);
+  });
+
+  it("acts only with the token and from its own origin", async () => {
+    const own = { origin: served.url, "x-koine-token": TOKEN };
+    const wrong = [
+      [401, { origin: served.url }],
+      [401, { origin: served.url, "x-koine-token": `${TOKEN}x` }],
+      [403, { "x-koine-token": TOKEN }],
+      [403, { origin: "http://elsewhere.example", "x-koine-token": TOKEN }],
+      [403, { origin: "null", "x-koine-token": TOKEN }],
+    ] as const;
+    for (const [status, headers] of wrong) expect((await post("/koine/api/nodes/booking/kill", headers)).status).toBe(status);
+    expect(served.console.acts).toEqual([]);
+    expect((await post("/koine/api/nodes/booking/kill", own)).status).toBe(204);
+    expect(served.console.acts).toEqual(["kill booking"]);
+  });
+
+  it("does to a node only what the node offers", async () => {
+    const own = { origin: served.url, "x-koine-token": TOKEN };
+    const answers = [
+      "nodes/nobody/kill",
+      "nodes/booking/rename",
+      "nodes/booking/kill/twice",
+      "nodes/notary/kill",
+      "nodes/%ff/kill",
+    ];
+    const statuses = await Promise.all(answers.map(async (path) => (await post(`/koine/api/${path}`, own)).status));
+    expect(statuses).toEqual([404, 404, 404, 409, 404]);
+    expect(served.console.acts).toEqual([]);
+  });
+
+  it("answers a message with lines, and a failure with a last line", async () => {
+    const own = { origin: served.url, "x-koine-token": TOKEN, "content-type": "application/json" };
+    const message = { node: "booking", way: "acp@0.2/REST", text: "hello", stream: true };
+    const answer = await post("/koine/api/send", own, JSON.stringify(message));
+    const lines = (await answer.text()).trim().split("\n");
+    expect(JSON.parse(lines[1] ?? "")).toEqual({ event: { kind: "message", text: "You said: hello", traceId: "trace-1" } });
+    served.console.answer = async function* () {
+      yield { kind: "status" };
+      throw new Error("inner words that stay inside");
+    };
+    const failed = await post("/koine/api/send", own, JSON.stringify(message));
+    const last = (await failed.text()).trim().split("\n").at(-1) ?? "";
+    expect(JSON.parse(last)).toEqual({ error: { code: "internal", message: "the agent failed unexpectedly" } });
+  });
+
+  it.each([
+    [400, "nonsense"],
+    [400, JSON.stringify({ node: "booking", way: "x", text: "  ", stream: true })],
+    [400, JSON.stringify({ node: "booking", way: "x", text: "hi", stream: "yes" })],
+    [413, JSON.stringify({ node: "booking", way: "x", text: "a".repeat(300_000), stream: true })],
+  ])("refuses with %i what is no message", async (status, body) => {
+    const own = { origin: served.url, "x-koine-token": TOKEN, "content-type": "application/json" };
+    expect((await post("/koine/api/send", own, body)).status).toBe(status);
+    expect(served.console.sent).toEqual([]);
+  });
+});
+
+describe("who may look", () => {
+  const routes = dashboardRoutes(new FakeConsole(), { token: TOKEN });
+  const table = compileRoutes(routes.map(({ route, exchange }) => ({ owner: "the house", route, exchange })));
+  const ask = async (path: string, connection: Connection): Promise<Response | undefined> => {
+    const request = makeRequest({ method: "GET", url: `http://gateway.example${path}`, connection });
+    return table.find(request)?.(request);
+  };
+
+  it.each([
+    "/koine/",
+    "/koine/assets/main.js",
+    "/koine/api/state",
+    "/koine/api/state/feed",
+    "/koine/api/tasks",
+    "/koine/api/session",
+  ])("only this machine, unless told otherwise: %s", async (path) => {
+    const far = await ask(path, { remote: "192.0.2.7", secure: true, loopback: false });
+    expect(far?.status).toBe(404);
+    const near = await ask(path, { remote: "127.0.0.1", secure: false, loopback: true });
+    expect(near?.status).toBe(200);
+  });
+
+  it("nobody acts where no token was made", async () => {
+    const console = new FakeConsole();
+    const closed = dashboardRoutes(console, { token: undefined }).find(
+      ({ route }) => route.path === "/koine/api/nodes/*" && route.method === "POST",
+    );
+    const headers = { origin: "http://gateway.example", "x-koine-token": "" };
+    const request = makeRequest({ method: "POST", url: "http://gateway.example/koine/api/nodes/booking/kill", headers });
+    expect((await closed?.exchange(request))?.status).toBe(403);
+    expect(console.acts).toEqual([]);
+  });
+});
