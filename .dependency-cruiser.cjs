@@ -12,7 +12,15 @@ const MAY_IMPORT = {
   "src/protocols": ["src/envelope", "src/transport", "src/models"],
   "src/router": ["src/envelope", "src/models", "src/protocols/(protocol|features|candidates)\\.ts"],
   "src/embeddings": ["src/envelope", "src/router/embedder\\.ts"],
-  "src/gateway": ["src/envelope", "src/policies", "src/transport", "src/tasks/index\\.ts", "src/protocols/(protocol|front|host|index)\\.ts"],
+  "src/gateway": [
+    "src/envelope",
+    "src/policies",
+    "src/transport",
+    "src/tasks/index\\.ts",
+    "src/protocols/(protocol|front|host|index)\\.ts",
+  ],
+  "src/inspect": ["src/envelope", "src/policies", "src/transport", "src/telemetry", "src/protocols/(front|protocol)\\.ts"],
+  "src/network": ["src/envelope", "src/router/(decision|scenario)\\.ts", "src/router/forms/index\\.ts", "src/protocols/(protocol|features|candidates|all)\\.ts"],
   "src/agent": [
     "src/envelope",
     "src/policies",
@@ -34,12 +42,20 @@ const MAY_IMPORT = {
   ],
   conformance: ["src/"],
   routerbench: ["src/index\\.ts", "src/router/index\\.ts", "src/embeddings/index\\.ts"],
+  dashboard: ["src/index\\.ts"],
+  gateway: ["src/index\\.ts", "src/transport/node/index\\.ts", "dashboard/index\\.ts"],
+  up: ["src/index\\.ts", "src/router/index\\.ts"],
+  mcp: ["src/index\\.ts"],
+  demo: ["src/index\\.ts", "src/router/index\\.ts", "gateway/index\\.ts", "up/index\\.ts", "dashboard/index\\.ts"],
   cli: [
     "src/index\\.ts",
     "src/router/index\\.ts",
     "src/embeddings/index\\.ts",
-    "src/embeddings/index\\.ts",
     "src/transport/node/index\\.ts",
+    "gateway/index\\.ts",
+    "up/index\\.ts",
+    "mcp/index\\.ts",
+    "demo/index\\.ts",
     "bench/index\\.ts",
     "conformance/index\\.ts",
     "routerbench/index\\.ts",
@@ -50,7 +66,10 @@ const layers = Object.entries(MAY_IMPORT).map(([folder, allowed]) => ({
   name: `layer ${folder}`,
   severity: "error",
   from: { path: `^${folder}/` },
-  to: { path: "^(src|bench|conformance|routerbench|cli|dashboard)/", pathNot: [folder, ...allowed].map((path) => `^${path}`) },
+  to: {
+    path: "^(src|bench|conformance|routerbench|cli|dashboard|gateway|up|mcp|demo)/",
+    pathNot: [folder, ...allowed].map((path) => `^${path}`),
+  },
 }));
 
 module.exports = {

@@ -1,9 +1,11 @@
 import type { Command } from "commander";
 import type { Report, RunOptions } from "../conformance/index.js";
-import { AgentError, type Credentials, connect, credentialHeaders, type Json, type Protocol, protocols } from "../src/index.js";
-import { type CredentialOptions, credentialsOf } from "./credentials.js";
+import type { Json } from "../src/index.js";
+import { shownBy, spokenAt, subjectAt } from "./conform-subject.js";
+import { conformThrough } from "./conform-through.js";
+import type { CredentialOptions } from "./credentials.js";
 import { CliError, EXIT, usageError } from "./exit.js";
-import { type IdentityCredentialOptions, identityCredentials } from "./identity-credentials.js";
+import type { IdentityCredentialOptions } from "./identity-credentials.js";
 import { collect, parseSeconds } from "./option-values.js";
 import { createOutput, type Format } from "./output.js";
 import { addCredentialOptions, checkedAddress, outputOption } from "./peer.js";
@@ -16,6 +18,9 @@ interface ConformOptions extends CredentialOptions, IdentityCredentialOptions {
   readonly protocol?: string;
   /** Milliseconds, for one requirement. */
   readonly timeout?: number;
+  /** Where the gateway is. */
+  readonly through?: string;
+  readonly throughTokenEnv?: string;
 }
 
 const EXAMPLES = `
@@ -23,8 +28,13 @@ Examples:
   koine conform http://127.0.0.1:8080
   koine conform https://agent.example --only a2a:1.0:grpc -o json
   KOINE_TOKEN=… koine conform https://agent.example
+  koine conform http://127.0.0.1:8080 --through http://127.0.0.1:9090
 
-Exit code 0 means that everything that must hold holds; 1 that something does not.`;
+With --through the agent at <url> is checked directly, the gateway before it in every protocol it offers, and what holds
+without the gateway and not through it is told. In protocols that the agent does not speak, a plain host is what the gateway
+is compared with.
+
+Exit code 0 means that everything that must hold holds, or that the gateway breaks nothing; 1 that something does not.`;
 
 /** `koine conform`: does this endpoint keep to its protocol, requirement by requirement. */
 export function addConform(program: Command): void {
@@ -35,7 +45,9 @@ export function addConform(program: Command): void {
     .addOption(outputOption())
     .option("--only <id>", "requirements whose id begins so; may be given several times", collect)
     .option("--protocol <id>", "check this protocol, also if nothing at the address seems to speak it")
-    .option("--timeout <seconds>", "how long one requirement may take", parseSeconds);
+    .option("--timeout <seconds>", "how long one requirement may take", parseSeconds)
+    .option("--through <gateway>", "tell what the gateway at this address breaks that holds without it")
+    .option("--through-token-env <name>", "the environment variable with the bearer token for the gateway");
   addCredentialOptions(command).addHelpText("after", EXAMPLES).action(conform);
 }
 
@@ -43,16 +55,15 @@ async function conform(url: string, options: ConformOptions): Promise<void> {
   const address = checkedAddress(url);
   const output = createOutput(options.output);
   const credentials = await shownBy(options);
-  const chosen = await spokenAt(address, options, credentials);
+  if (options.through !== undefined)
+    return conformThrough({ ...options, upstream: address, credentials, gateway: options.through }, output);
+  if (options.throughTokenEnv !== undefined)
+    throw usageError("--through-token-env is for the gateway of --through, and there is none", "Give --through <gateway>.");
+  const chosen = await spokenAt(address, options.protocol, credentials);
   // Hundreds of requirements, which no other command needs.
-  const { formatDetails, formatGrid, runConformance, secureExchange, toGrid } = await import("../conformance/index.js");
+  const { formatDetails, formatGrid, runConformance, toGrid } = await import("../conformance/index.js");
   const progress = startProgress({ stream: output.stderr });
-  const subject = {
-    url: address.replace(/\/$/, ""),
-    exchange: secureExchange(credentials.tls ?? {}),
-    headers: credentialHeaders(credentials),
-    newId: () => crypto.randomUUID(),
-  };
+  const subject = await subjectAt(address, credentials);
   let report: Report;
   try {
     report = await runConformance(
@@ -73,39 +84,6 @@ async function conform(url: string, options: ConformOptions): Promise<void> {
     });
 }
 
-/** The checks write every request themselves, so what needs the card to be placed, or a token to be fetched, is not for them. */
-async function shownBy(options: ConformOptions): Promise<Credentials> {
-  if (options.apiKeyEnv !== undefined || options.clientId !== undefined)
-    throw usageError(
-      "the checks are made with a token, headers or a certificate",
-      "Give --token-env, --header, or --cert and --key.",
-    );
-  const { tls } = await identityCredentials(options);
-  return { ...credentialsOf(options), ...(tls === undefined ? {} : { tls }) };
-}
-
 function runOptionsOf({ only, timeout }: ConformOptions, see: (done: number, total: number, id: string) => void): RunOptions {
   return { only, timeoutMs: timeout, onProgress: ({ id }, done, total) => see(done, total, id) };
-}
-
-/** The protocols to check: those somebody speaks there, or the one that was named. Nobody there at all is another matter. */
-async function spokenAt(url: string, options: ConformOptions, credentials: Credentials): Promise<readonly Protocol[]> {
-  const named = protocols.filter(({ id }) => id === options.protocol);
-  if (options.protocol !== undefined && named.length === 0)
-    throw usageError(`no protocol is called ${options.protocol}`, `There are: ${protocols.map(({ id }) => id).join(", ")}`);
-  const spoken: Protocol[] = [];
-  let refusal: unknown;
-  for (const protocol of options.protocol === undefined ? protocols : named) {
-    try {
-      const peer = await connect(url, { protocols: [protocol], credentials, as: "koine" });
-      spoken.push(protocol);
-      await peer.close();
-    } catch (thrown) {
-      refusal = thrown;
-    }
-  }
-  if (spoken.length > 0) return spoken;
-  const silent = refusal instanceof AgentError && (refusal.code === "unavailable" || refusal.code === "deadline");
-  if (named.length === 0 || silent) throw refusal;
-  return named;
 }

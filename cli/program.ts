@@ -1,15 +1,22 @@
 import { Command, type CommanderError, Help, type Option } from "commander";
 import { addAudit } from "./audit.js";
+import { addBridge } from "./bridge.js";
 import { addCard } from "./card.js";
 import { addConform } from "./conform.js";
 import { addEmbeddings } from "./embeddings.js";
 import { EXIT, usageError } from "./exit.js";
+import { addGateway } from "./gateway.js";
+import { addInspect } from "./inspect.js";
+import { addMcp } from "./mcp.js";
 import { addProtocolCommands } from "./protocol-commands.js";
+import { addRecord } from "./record.js";
+import { addReplay } from "./replay.js";
 import { addRoute } from "./route.js";
 import { addRouterbench } from "./routerbench.js";
 import { addSend } from "./send.js";
 import { addServe } from "./serve.js";
 import { addTask } from "./task.js";
+import { addUp } from "./up.js";
 
 /** Help or the version was printed: nothing is wrong and nothing is left to do. */
 export class NothingMore extends Error {}
@@ -66,6 +73,13 @@ export function createProgram(version: string): Command {
   addConform(program);
   addRoute(program);
   addRouterbench(program);
+  addBridge(program);
+  addGateway(program);
+  addUp(program);
+  addInspect(program);
+  addRecord(program);
+  addReplay(program);
+  addMcp(program);
   addEmbeddings(program);
   addAudit(program);
   addProtocolCommands(program);

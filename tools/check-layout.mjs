@@ -3,9 +3,21 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-const ROOTS = ["src", "cli", "conformance", "routerbench", "bench", "test", "tools", "training"].filter((root) =>
-  existsSync(root),
-);
+const ROOTS = [
+  "src",
+  "cli",
+  "conformance",
+  "routerbench",
+  "bench",
+  "dashboard",
+  "gateway",
+  "up",
+  "mcp",
+  "demo",
+  "test",
+  "tools",
+  "training",
+].filter((root) => existsSync(root));
 const EVERY_PROTOCOL_HAS = [
   "README.md",
   "index.ts",

@@ -13,6 +13,7 @@ const { RATIONALE_CHARACTERS } = await import("../dist/src/router/lint/rationale
 const writing = await import("../dist/src/router/model/prompt.js");
 const { parseScenarioText, route } = await import("../dist/src/router/index.js");
 const { decisionTable } = await import("../dist/cli/route-print.js");
+const { configJsonSchema, configReference } = await import("../dist/gateway/index.js");
 
 const tableOf = (head, rows) =>
   [`| ${head.join(" | ")} |`, `|${head.map(() => "---").join("|")}|`, ...rows.map((row) => `| ${row.join(" | ")} |`)].join("\n");
@@ -76,6 +77,7 @@ const blocks = {
       ]),
     ),
   },
+  "docs/gateway.md": { config: configReference() },
   "docs/protocols.md": {
     traits: tableOf(
       ["protocol", "versions", "streaming", "tasks", "resume", "idempotent send", "input turns", "signed", "sealed", "binary"],
@@ -95,7 +97,10 @@ const blocks = {
 };
 
 const limits = { spans: EVIDENCE_SPANS, characters: RATIONALE_CHARACTERS };
-const wholes = promptFiles({ CAPABILITIES, FACETS, rows: candidates, limits, writing });
+const wholes = {
+  ...promptFiles({ CAPABILITIES, FACETS, rows: candidates, limits, writing }),
+  "docs/koine.schema.json": `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
+};
 
 let stale = false;
 function settle(file, before, after) {

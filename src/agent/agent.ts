@@ -48,6 +48,10 @@ export interface Agent extends AddressBook {
   cancel?(saved: Json, call: Call): Promise<void>;
   /** Hears of what could not be carried between a caller and this agent. */
   lost?(loss: Loss): void;
+  /** Its host hands it what callers showed to get in, because another agent is shown it too. */
+  readonly sendsCredentialsOn?: Maybe<boolean>;
+  /** What callers get less of than its peer gives, in sentences: its host writes them down. */
+  readonly downgrades?: Maybe<readonly string[]>;
   /** The addresses it stands for: a host that answers there itself would call itself. */
   readonly behind?: Maybe<readonly string[]>;
 }

@@ -36,7 +36,7 @@ import {
   type Store,
   type TaskLimits,
 } from "../tasks/index.js";
-import { noTelemetry, PROMETHEUS_CONTENT_TYPE, type Telemetry } from "../telemetry/index.js";
+import { noTelemetry, type Telemetry } from "../telemetry/index.js";
 import type { Exchange, Request, Response } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import { errorResponse } from "../transport/response.js";
@@ -87,6 +87,8 @@ export interface HostOptions {
   readonly onError?: OnError;
   /** Where large parts are kept; without it everything travels inside the message, up to the body limit. */
   readonly artifacts?: ArtifactOptions;
+  /** Routes of the house that belong to no protocol: a page, an inspector. They speak last. */
+  readonly routes?: readonly HouseRoute[];
   /** Hosts, `name` or `name:port`, to which links in messages may lead whatever their address. */
   readonly followTo?: readonly string[];
   readonly ids?: Ids;
@@ -136,7 +138,10 @@ export function assemble(
   const runtime: Runtime = createRuntime({ agents: served, store, ids, limits: taskLimits, fetchPart, push: push.port });
   const layers = stack([telemetry.server(), refuseLoops(limits.hops), limitOpenStreams(limits), ...(options.layers ?? [])]);
   const handler = layers(hostHandler(hosted, runtime.handler));
-  for (const agent of agents) agent.bindSelf(handler, large);
+  for (const agent of agents) {
+    agent.bindSelf(handler, large);
+    for (const reason of agent.downgrades ?? []) trail?.note("downgrade", { what: "a card", agent: agent.name, reason });
+  }
 
   const host = createHost({
     handler,
@@ -152,10 +157,11 @@ export function assemble(
     model: options.model,
     records: store.records,
     follow: followUrls(reach, options.followTo),
-    onLoss: lossesOf(agents),
+    onLoss: lossesOf(agents, telemetry),
+    sendsCredentialsOn: sendingOn(agents),
     began: (request, call) => telemetry.began(request, call),
   });
-  const house = [...(large?.routes ?? []), ...metricsRoute(options, telemetry, admission)];
+  const house = [...(large?.routes ?? []), ...metricsRoute(options, telemetry, admission), ...(options.routes ?? [])];
   const door = front(host, options.protocols ?? registered, house);
   const inner = watched(telemetry.exchange(door.exchange), trail?.exchange);
 
@@ -190,11 +196,21 @@ function handleOf({ handle }: Agent, { onError }: HostOptions, large: Maybe<Larg
 }
 
 /** Nobody hears of losses where no agent cares: most calls then carry no sink. */
-function lossesOf(agents: readonly Agent[]): HostParts["onLoss"] {
+function lossesOf(agents: readonly Agent[], { lost }: Telemetry): HostParts["onLoss"] {
   const hearing = new Map(
     agents.flatMap((each) => (each.lost === undefined ? [] : [[each.name, each.lost.bind(each)] as const])),
   );
-  return hearing.size === 0 ? undefined : (loss, agent) => hearing.get(agent)?.(loss);
+  if (hearing.size === 0 && lost === undefined) return undefined;
+  return (loss, agent, request) => {
+    hearing.get(agent)?.(loss);
+    lost?.(request, loss);
+  };
+}
+
+/** Calls carry what callers showed only to agents that send it on. */
+function sendingOn(agents: readonly Agent[]): HostParts["sendsCredentialsOn"] {
+  const names = new Set(agents.flatMap(({ name, sendsCredentialsOn }) => (sendsCredentialsOn === true ? [name] : [])));
+  return names.size === 0 ? undefined : (agent) => names.has(agent);
 }
 
 function watched<T>(plain: T, watch: Maybe<(plain: T) => T>): T {
@@ -239,7 +255,8 @@ function metricsRoute({ metrics }: HostOptions, telemetry: Telemetry, admission:
       const error = AgentError.from(thrown);
       return errorResponse(METRICS_STATUS[error.code] ?? 401, error);
     }
-    return { status: 200, headers: { "content-type": PROMETHEUS_CONTENT_TYPE }, body: telemetry.metricsText() };
+    const { contentType, text } = telemetry.metricsPage(request.headers["accept"]);
+    return { status: 200, headers: { "content-type": contentType, vary: "accept" }, body: text };
   }
   return [{ route: { method: "GET", path: "/metrics" }, exchange }];
 }

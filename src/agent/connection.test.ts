@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toy } from "../../test/toy/index.js";
-import { NO_FLOOR, startCall } from "../envelope/index.js";
+import { AgentError, isPromise, NO_FLOOR, type Reply, startCall } from "../envelope/index.js";
 import type { Protocol } from "../protocols/protocol.js";
 import { Connection } from "./connection.js";
 
@@ -28,5 +28,30 @@ describe("Connection", () => {
     await expect(connection.handle({ kind: "ping" }, guarded)).rejects.toMatchObject({ code: "downgrade_refused" });
     expect(written).toBe(0);
     await expect(connection.handle({ kind: "ping" }, startCall())).resolves.toEqual({ kind: "done" });
+  });
+
+  it("takes one event for a stream where the next way has no streams, and never sends it for nothing", async () => {
+    const unavailable = new AgentError("unavailable", "nobody there", { sent: "no" });
+    const answers: readonly (() => Reply)[] = [
+      () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(unavailable) }) }),
+      () => Promise.resolve({ kind: "done" }),
+    ];
+    const candidates = answers.map((answer, index) => ({
+      protocol: { ...toy, connect: () => answer } as Protocol,
+      peer: { url: `http://peer-${index}.example`, version: "1", binding: "b" } as Parameters<Protocol["connect"]>[1],
+    }));
+    const connection = new Connection({
+      candidates,
+      linkFor: () => ({ exchange: () => Promise.reject(new Error("not asked")), close: async () => undefined }),
+      ids: { now: () => 0, newId: () => "id" },
+      random: () => 0,
+      wrap: (handler) => handler,
+      onVersionError: () => undefined,
+    });
+    const reply = connection.handle({ kind: "task.subscribe", taskId: "t", follow: true }, startCall());
+    const events: string[] = [];
+    if (isPromise(reply)) throw new Error("a stream was asked for");
+    for await (const { kind } of reply) events.push(kind);
+    expect(events).toEqual(["done"]);
   });
 });

@@ -109,6 +109,11 @@ async function oneOrElse(first: Promise<Event>, orElse: (thrown: unknown) => May
   }
 }
 
+/** Some wires answer a stream with one event. */
+async function* onlyOne(reply: Promise<Event>): AsyncGenerator<Event, void, void> {
+  yield await reply;
+}
+
 /** A stream that may be replaced by another one as long as nothing of it was delivered. */
 class FirstOrElse implements AsyncIterableIterator<Event> {
   #source: AsyncIterator<Event>;
@@ -136,8 +141,8 @@ class FirstOrElse implements AsyncIterableIterator<Event> {
         return await this.#source.next();
       } catch (thrown) {
         const other = this.#orElse(thrown);
-        if (other === undefined || isPromise(other)) throw thrown;
-        this.#source = other[Symbol.asyncIterator]();
+        if (other === undefined) throw thrown;
+        this.#source = (isPromise(other) ? onlyOne(other) : other)[Symbol.asyncIterator]();
       }
     }
   }

@@ -90,6 +90,6 @@ function tokened(link: Link, url: string, plan: Plan, holder: TokenHolder): Link
 }
 
 /** 401, or what gRPC says for it in an answer that has nothing else. */
-function isRefused({ status, headers }: Response): boolean {
+export function isRefused({ status, headers }: Response): boolean {
   return status === 401 || headers["grpc-status"] === "16";
 }

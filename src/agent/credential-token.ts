@@ -1,5 +1,5 @@
-import { AgentError, type Cancel, encodeBase64, isObject, type Maybe } from "../envelope/index.js";
-import { fetchJson, hostOf, type JsonAnswer, type JsonQuestion } from "../security/index.js";
+import { AgentError, type Cancel, type Maybe } from "../envelope/index.js";
+import { askForToken, type GivenToken, hostOf, type JsonQuestion, renewAfterMs } from "../security/index.js";
 import type { Link } from "../transport/exchange.js";
 import type { ClientCredentials } from "./credentials.js";
 import type { TokenWish } from "./satisfy-security.js";
@@ -34,9 +34,6 @@ export interface TokenHolderOptions {
   readonly limits?: Maybe<TokenLimits>;
 }
 
-/** What can stand in an Authorization header, and is not longer than one may be. */
-const TOKEN = /^[\x21-\x7e]{1,8192}$/;
-
 /** One token for one peer: fetched when needed, by one question at a time, and kept until shortly before it expires. */
 export class TokenHolder {
   readonly #options: TokenHolderOptions;
@@ -68,11 +65,11 @@ export class TokenHolder {
   }
 
   async #fetch(): Promise<string> {
-    const { wish, now } = this.#options;
+    const { now } = this.#options;
     try {
-      const { token, lifeMs } = readToken(await this.#ask(), hostOf(wish.tokenUrl), this.#limits);
+      const { token, lifeMs } = await this.#ask();
       this.#token = token;
-      this.#untilMs = now() + lifeMs - Math.min(this.#limits.earlyMs, lifeMs / 5);
+      this.#untilMs = now() + renewAfterMs(lifeMs, this.#limits.earlyMs);
       return token;
     } catch (thrown) {
       this.#failure = { thrown, untilMs: now() + this.#limits.retryMs };
@@ -80,55 +77,24 @@ export class TokenHolder {
     }
   }
 
-  async #ask(): Promise<JsonAnswer> {
+  #ask(): Promise<GivenToken> {
     const { wish, client, link, tls } = this.#options;
-    const form = new URLSearchParams({ grant_type: "client_credentials" });
-    if (wish.scopes.length > 0) form.set("scope", wish.scopes.join(" "));
-    try {
-      return await fetchJson({
-        method: "POST",
-        url: wish.tokenUrl,
-        headers: { authorization: basic(client), "content-type": "application/x-www-form-urlencoded" },
-        body: form.toString(),
-        timeoutMs: this.#limits.fetchMs,
-        maxBytes: this.#limits.answerBytes,
-        link,
-        tls,
-      });
-    } catch (thrown) {
-      const { code, message } = AgentError.from(thrown);
-      throw new AgentError(code === "deadline" ? "deadline" : "unavailable", `no token could be had: ${message}`, {
-        sent: "no",
-        cause: thrown,
-      });
-    }
-  }
-}
-
-/** RFC 6749 §2.3.1: both are form-encoded before they are joined. */
-function basic({ clientId, clientSecret }: ClientCredentials): string {
-  const encode = (text: string): string => new URLSearchParams({ "": text }).toString().slice(1);
-  return `Basic ${encodeBase64(new TextEncoder().encode(`${encode(clientId)}:${encode(clientSecret)}`))}`;
-}
-
-function readToken({ status, json }: JsonAnswer, host: string, limits: TokenLimits): { token: string; lifeMs: number } {
-  const answer = isObject(json) ? json : {};
-  if (status === 400 || status === 401 || status === 403)
-    throw new AgentError("unauthenticated", `${host} gives no token for these client credentials${errorWord(answer["error"])}`, {
-      sent: "no",
+    const { fetchMs, answerBytes, unknownLifeMs } = this.#limits;
+    return askForToken({
+      url: wish.tokenUrl,
+      client,
+      form: { grant_type: "client_credentials", scope: wish.scopes.length > 0 ? wish.scopes.join(" ") : undefined },
+      timeoutMs: fetchMs,
+      maxBytes: answerBytes,
+      unknownLifeMs,
+      link,
+      tls,
+      refused(_status, error) {
+        const why = `${hostOf(wish.tokenUrl)} gives no token for these client credentials${error === "" ? "" : ` (${error})`}`;
+        return new AgentError("unauthenticated", why, { sent: "no" });
+      },
     });
-  if (status !== 200)
-    throw new AgentError("unavailable", `no token could be had: ${host} answered with HTTP ${status}`, { sent: "no" });
-  const { access_token: token, token_type: type, expires_in: seconds } = answer;
-  if (typeof token !== "string" || !TOKEN.test(token) || typeof type !== "string" || type.toLowerCase() !== "bearer")
-    throw new AgentError("bad_peer", `${host} answered, but not with a bearer token`, { sent: "no" });
-  const life = Number(seconds);
-  return { token, lifeMs: life > 0 && Number.isFinite(life) ? life * 1000 : limits.unknownLifeMs };
-}
-
-/** RFC 6749 §5.2 has words for it; anything else is not repeated. */
-function errorWord(error: unknown): string {
-  return typeof error === "string" && /^[a-z_]{1,64}$/.test(error) ? ` (${error})` : "";
+  }
 }
 
 function orCancelled<T>(promise: Promise<T>, cancel: Cancel): Promise<T> {

@@ -19,15 +19,16 @@ export interface ServedAgent {
 /** The host's own answers around the task runtime: cards, pings, and content an agent says it does not take. */
 export function hostHandler(agents: ReadonlyMap<string, ServedAgent>, runtime: Handler): Handler {
   return function answerAtHost(operation: Operation, call: Call): Reply {
-    const own = agents.get(call.agent)?.agent.answers?.(operation, call);
-    if (own !== undefined) return own;
+    const served = agents.get(call.agent);
+    const own = served?.agent.answers?.(operation, call);
+    if (own !== undefined) return operation.kind === "card" && served !== undefined ? asServed(own, served.card) : own;
     switch (operation.kind) {
       case "send": {
-        const refused = refusedContent(agents.get(call.agent)?.agent, operation);
+        const refused = refusedContent(served?.agent, operation);
         return refused === undefined ? runtime(operation, call) : Promise.reject(refused);
       }
       case "card":
-        return cardEvent(agents.get(call.agent), operation, call);
+        return cardEvent(served, operation, call);
       case "ping":
       case "session.close":
         return Promise.resolve({ kind: "done" });
@@ -35,6 +36,14 @@ export function hostHandler(agents: ReadonlyMap<string, ServedAgent>, runtime: H
         return runtime(operation, call);
     }
   };
+}
+
+/** How to get in, and who is told of events, is the host's affair, whoever's card it is. */
+async function asServed(reply: Reply, { security, capabilities: { push, pushDelivery } }: Card): Promise<Event> {
+  const event = await (reply as Promise<Event>); // one card answers the question for one
+  if (event.kind !== "card") return event;
+  const { card } = event;
+  return { ...event, card: { ...card, security, capabilities: { ...card.capabilities, push, pushDelivery } } };
 }
 
 /** Only a part that says what it is can be refused, and only by an agent that said what it takes. */

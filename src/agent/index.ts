@@ -10,6 +10,7 @@ export {
   type BridgeSettings,
   bridge,
   bridgedAgent,
+  nameFrom,
 } from "./bridge.js";
 export type { CallOutcome } from "./call-outcomes.js";
 export type { ProtocolChooser } from "./choose-protocol.js";
@@ -24,4 +25,5 @@ export type { PushOptions } from "./push-sender.js";
 export type { ConnectOptions } from "./reach.js";
 export { type SendOptions, type Speaker, speaker, textOfAnswer, type Webhook } from "./remote-agent.js";
 export { type ReplaceOptions, type ServeOptions, type Server, serve } from "./serve.js";
+export { type CallerSharing, type SharedCallers, sharingCallers, type UpstreamCredentials } from "./upstream-credentials.js";
 export { DEFAULT_VERDICT_LIMITS, type VerdictLimits, Verdicts } from "./verdicts.js";

@@ -180,7 +180,7 @@ function layered(handler: Handler, target: Target, candidate: Candidate, learnin
     limit,
     options.resume === false ? undefined : resumeStreams({ canResume, clock, random }),
     checkAnswers(),
-    telemetry.wire(edge),
+    telemetry.wire(edge, { protocol: candidate.protocol.id, version: candidate.peer.version, binding: candidate.peer.binding }),
   ];
   return stack(layers)(handler);
 }

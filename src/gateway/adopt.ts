@@ -6,16 +6,11 @@ import {
   isPromise,
   isTerminal,
   type Loss,
-  type LossSink,
   type Maybe,
   type OperationOf,
-  type Principal,
-  type Reply,
   startCall,
   type Task,
 } from "../envelope/index.js";
-import type { Clock } from "../policies/index.js";
-import type { Ids } from "../protocols/protocol.js";
 import {
   type AgentFunction,
   type AgentStream,
@@ -23,40 +18,18 @@ import {
   type IncomingMessage,
   Relayed,
   RelayedMessage,
-  type Result,
   type TaskContext,
 } from "../tasks/index.js";
+import type { AdoptParts } from "./adopt-parts.js";
 import { type AdoptedState, readState, writeState } from "./adopted-state.js";
 import { attach } from "./attach.js";
 import { type Emulated, emulatedFor, emulationNote, refuseEmulation, tellEmulation } from "./emulation.js";
 import { withHops } from "./hops.js";
+import { asOurs, extensionsOf, one, strangerOf, traceOf } from "./onward.js";
 import { snapshotEvents } from "./snapshot-events.js";
 import { canStream, type Upstream } from "./upstream.js";
 
 type Send = OperationOf<"send">;
-
-/** What an adopting bridge is made of. */
-export interface AdoptParts {
-  readonly upstream: Upstream;
-  /** Names that callers chose, as the peer may see them. */
-  veil(owner: string, kind: string, value: string): string;
-  /** Refuses what the peer cannot do, instead of standing in for it. */
-  readonly strict: boolean;
-  /** Hears of everything that is lost on the way. */
-  readonly lose: LossSink;
-  /** Seals and opens a caller's credential; absent where none goes along. */
-  readonly credentials?: Maybe<CredentialSeal>;
-  readonly ids: Ids;
-  readonly clock: Clock;
-  readonly random: () => number;
-}
-
-/** Keeps a caller's credential with the task in a form that only gateways with the same secret can read. */
-export interface CredentialSeal {
-  seal(call: Call): Maybe<string>;
-  /** The call with the credential on it. Throws `unauthenticated` for one that cannot be opened. */
-  open(sealed: Maybe<string>, call: Call): Call;
-}
 
 /**
  * The agent behind a gateway as an agent here: this runtime owns the task, and what the peer says is written down before
@@ -64,22 +37,6 @@ export interface CredentialSeal {
  */
 export function adopting(parts: AdoptParts): AgentFunction {
   return (message, task) => new Adoption(parts, message, task).run();
-}
-
-/** Stops the task where it really runs. */
-export function cancelAdopted({ upstream, credentials, lose }: AdoptParts): (saved: unknown, call: Call) => Promise<void> {
-  return async (saved, call) => {
-    const state = readState(saved as Maybe<never>); // whatever it is, it is read with care
-    if (state === undefined) return;
-    const onward = startCall({ caller: call.caller, hops: call.hops + 1, parameters: traceOf(call), lose });
-    const allowed = credentials?.open(state.credential, onward) ?? onward;
-    try {
-      await one(upstream.handler({ kind: "task.cancel", taskId: state.taskId }, allowed));
-    } catch (thrown) {
-      // A wire without a word for it: the work goes on over there, and nobody here waits for it any more.
-      if (AgentError.from(thrown).code !== "unsupported_method") throw asOurs(AgentError.from(thrown));
-    }
-  };
 }
 
 /** One turn of one task, said by the peer. */
@@ -114,7 +71,8 @@ class Adoption {
       const known = this.#begunNow();
       if (known !== undefined && isCut(error)) return yield* this.#attach(known);
       if (error.code === "deadline") void this.#giveUp();
-      throw asOurs(error);
+      if (isCut(error) && error.facts.sent !== "no" && !upstream.traits().tasks) throw lostAnswer(error);
+      throw asOurs(error, this.#parts.credentials !== undefined);
     }
   }
 
@@ -139,7 +97,7 @@ class Adoption {
   #send(): Send {
     const { upstream, veil, ids } = this.#parts;
     const { owner, sessionId, outputModes, call, delivery, id, turn } = this.#task;
-    const { context, references } = this.#message;
+    const { context, meta, references } = this.#message;
     if (references !== undefined)
       this.#lose({
         protocol: upstream.protocol(),
@@ -159,6 +117,8 @@ class Adoption {
         sessionId: known?.contextId ?? veil(owner, "session", sessionId),
         taskId: known?.taskId,
       },
+      // Which way is taken in front says nothing about the way behind.
+      meta: { ...meta, protocolHint: undefined },
       references: undefined,
     };
     return {
@@ -177,21 +137,20 @@ class Adoption {
       parameters: call && { ...traceOf(call), ...extensionsOf(call) },
       hops: (call?.hops ?? 0) + 1,
       floor: call?.floor,
+      credential: call?.credential,
       // Without a task the caller's patience limits everything; with one only the wait.
       deadline: id === undefined ? call?.deadline : undefined,
       cancel,
       lose: this.#lose,
     });
-    const { credentials } = this.#parts;
-    if (credentials === undefined) return onward;
-    return call === undefined
-      ? credentials.open(this.#state?.credential, onward)
-      : credentials.open(credentials.seal(call), onward);
+    return this.#parts.credentials?.open(this.#state?.credential, onward) ?? onward;
   }
 
+  /** Whoever answers a call keeps account of its losses; a turn without a call has nobody else. */
   readonly #lose = (loss: Loss): void => {
-    this.#parts.lose(loss);
-    this.#task.call?.lose(loss);
+    const { call } = this.#task;
+    if (call === undefined) this.#parts.lose(loss);
+    else call.lose(loss);
   };
 
   /** One event that should be the whole answer; a task that is not at its end is followed. */
@@ -271,7 +230,8 @@ class Adoption {
     const known = this.#begunNow();
     if (known === undefined) return;
     const { upstream, clock } = this.#parts;
-    const call = startCall({ caller: this.#task.call?.caller, deadline: clock.now() + GIVE_UP_MS });
+    const { caller, floor, credential } = this.#task.call ?? {};
+    const call = startCall({ caller, floor, credential, deadline: clock.now() + GIVE_UP_MS });
     await one(upstream.handler({ kind: "task.cancel", taskId: known.taskId }, call)).catch(() => undefined);
   }
 }
@@ -296,42 +256,13 @@ export function isCut({ code }: AgentError): boolean {
   return code === "interrupted" || code === "unavailable";
 }
 
-/** How the peer treats the gateway is not how the gateway treats its caller. */
-function asOurs(error: AgentError): AgentError {
-  switch (error.code) {
-    case "unauthenticated":
-    case "forbidden":
-      return new AgentError("bad_peer", "the agent behind this gateway does not let the gateway in", {
-        ...error.facts,
-        cause: error,
-      });
-    case "task_not_found":
-      return new AgentError("lost_place", "the agent behind this gateway no longer knows this task", { cause: error });
-    default:
-      return error;
-  }
-}
-
-function traceOf({ parameters: { traceparent, tracestate } }: Call): Record<string, string> {
-  return { ...(traceparent !== undefined && { traceparent }), ...(tracestate !== undefined && { tracestate }) };
-}
-
-function extensionsOf({ parameters: { extensions } }: Call): Record<string, string> {
-  return extensions === undefined ? {} : { extensions };
-}
-
-/** After a restart only the owner of a task is known. */
-function strangerOf(owner: string, caller: string): Principal {
-  return { id: caller, scheme: "self", scopes: [], owner };
+/** Without tasks there is nothing to ask for again, and saying it again may do it twice. */
+function lostAnswer(cause: AgentError): AgentError {
+  return new AgentError("lost_place", "the answer was lost on its way, and the agent behind this gateway keeps none", { cause });
 }
 
 /** The message without what reading it added. */
 function plain(message: IncomingMessage): Omit<IncomingMessage, "text"> {
   const { id, ts, src, dst, intent, role, content, context, meta, references, extensions, metadata, proofs, extra } = message;
   return { id, ts, src, dst, intent, role, content, context, meta, references, extensions, metadata, proofs, extra };
-}
-
-async function one(reply: Reply): Promise<Event> {
-  if (isPromise(reply)) return reply;
-  throw new AgentError("internal", "one answer was expected and a stream came");
 }

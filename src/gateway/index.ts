@@ -1,5 +1,7 @@
 /** Between two messages: one protocol in front of another. */
-export { type AdoptParts, adopting, type CredentialSeal, cancelAdopted } from "./adopt.js";
+export { adopting } from "./adopt.js";
+export type { AdoptParts, CredentialSeal } from "./adopt-parts.js";
+export { cancelAdopted, closeAdopted } from "./adopted-work.js";
 export { CARD_POLICIES, type CardFacts, type CardPolicy, cardInFront } from "./card-policy.js";
 export { EMULATED_KEY } from "./emulation.js";
 export { refuseLoops } from "./hops.js";

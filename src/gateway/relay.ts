@@ -19,5 +19,6 @@ export interface RelayOptions extends Omit<HostParts, "handler" | "cards"> {
  */
 export function relay({ upstream, card, protocols, layers, ...parts }: RelayOptions): Front {
   const handler = stack(layers ?? [])(upstream);
-  return front(createHost({ ...parts, handler, cards: [card] }), protocols);
+  // The peer's own document leads past the relay.
+  return front(createHost({ ...parts, handler, cards: [{ ...card, original: undefined }] }), protocols);
 }

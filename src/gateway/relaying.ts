@@ -1,4 +1,4 @@
-import type { Call, Card, Event, Operation, Reply } from "../envelope/index.js";
+import type { Call, Card, Envelope, Event, Operation, Reply } from "../envelope/index.js";
 import { withHops } from "./hops.js";
 import type { Upstream } from "./upstream.js";
 
@@ -16,11 +16,18 @@ export function relaying(
       case "card":
         return operation.extended ? extended(handler(operation, onward), shown) : undefined;
       case "send":
-        return handler({ ...operation, envelope: withHops(operation.envelope, onward.hops) }, onward);
+        return handler({ ...operation, envelope: withHops(withoutHint(operation.envelope), onward.hops) }, onward);
       default:
         return handler(operation, onward);
     }
   };
+}
+
+/** Which way is taken in front says nothing about the way behind. */
+function withoutHint(envelope: Envelope): Envelope {
+  return envelope.meta.protocolHint === undefined
+    ? envelope
+    : { ...envelope, meta: { ...envelope.meta, protocolHint: undefined } };
 }
 
 async function extended(reply: Reply, shown: (card: Card) => Card): Promise<Event> {

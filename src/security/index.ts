@@ -23,6 +23,14 @@ export {
 export { type AuditLine, type AuditVerdict, auditFiles, readAuditLines, splitLines, verifyAudit } from "./audit-read.js";
 export { assertMayBind, type BindWish } from "./bind-rule.js";
 export {
+  believeGateway,
+  CALLER_HEADER,
+  callerStatements,
+  type StateCaller,
+  type StatementOptions,
+  type TrustedGateway,
+} from "./caller-statement.js";
+export {
   type CardSignature,
   type CardSigner,
   type CardSignerOptions,
@@ -64,6 +72,15 @@ export {
   type Resolve,
 } from "./outbound-guard.js";
 export { pinnedLookup, resolveByDns } from "./resolve-by-dns.js";
+export { createSeal, newSecret, type Seal } from "./seal.js";
 export { MIN_TOKEN_CHARS } from "./secret-holders.js";
 export { type NewKey, newCardKey, SIGNING_ALGORITHMS, type SigningAlgorithm } from "./signing-key.js";
+export { askForToken, expiryOf, type GivenToken, renewAfterMs, type TokenClient } from "./token-endpoint.js";
+export {
+  DEFAULT_EXCHANGE_LIMITS,
+  type ExchangeLimits,
+  type TokenExchange,
+  type TokenExchangeOptions,
+  tokenExchange,
+} from "./token-exchange.js";
 export { createVeil, type Veil } from "./veil.js";

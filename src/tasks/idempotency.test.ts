@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { dataPart, type Event, type Part } from "../envelope/index.js";
-import { requestDigest } from "./request-digest.js";
+import { dataPart, type Event, type Part, requestDigest } from "../envelope/index.js";
 import { all, brief, codeOf, gate, principal, TestRuntime, taskOf, userMessage } from "./testing.js";
 
 const key = (idempotencyKey: string) => ({ context: { idempotencyKey } });

@@ -167,9 +167,7 @@ export class Run implements Running, TurnTask {
     if (step instanceof Relayed) {
       for (const event of step.events) this.#writer.add(relayedEvent(this.#talk, event));
       if (step.state !== undefined) this.#writer.keep(step.state);
-      return;
-    }
-    if (!(step instanceof Progress)) {
+    } else if (!(step instanceof Progress)) {
       this.#writer.add(artifactEvent(this.#talk, this.#result.id, partsOf(step), { append: this.#result.started }));
       this.#result = { id: this.#result.id, started: true };
     } else if (step.step === "working") {

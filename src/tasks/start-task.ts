@@ -1,6 +1,13 @@
-import { AgentError, type Call, type Envelope, type Maybe, type OperationOf, type Task } from "../envelope/index.js";
+import {
+  AgentError,
+  type Call,
+  type Envelope,
+  type Maybe,
+  type OperationOf,
+  requestDigest,
+  type Task,
+} from "../envelope/index.js";
 import { checkedPush } from "./push-configs.js";
-import { requestDigest } from "./request-digest.js";
 import { Run } from "./run.js";
 import type { IdempotencyKey, LeaseRequest } from "./store.js";
 import type { Turn } from "./turn.js";

@@ -1,0 +1,149 @@
+import {
+  ConfigError,
+  checkGateway,
+  type Gateway,
+  type GatewayConfig,
+  openGateway,
+  problemText,
+  readConfig,
+  watchConfig,
+} from "../gateway/index.js";
+import { AgentError } from "../src/index.js";
+import { CliError, EXIT, problemOf, usageError } from "./exit.js";
+import type { GatewayOptions } from "./gateway-options.js";
+import { gatewayJson, lossesJson, lossLines, reloadLine, sayGateway } from "./gateway-print.js";
+import { systemCode } from "./hint.js";
+import { createOutput, type Output } from "./output.js";
+
+/** Reads a configuration and runs it until Ctrl-C, or only checks it. */
+export async function runGateway(file: string, options: GatewayOptions): Promise<void> {
+  const output = createOutput(options.output);
+  if (options.connect === true && options.check !== true)
+    throw usageError("--connect belongs to --check", "A gateway that starts reaches its agents anyway.");
+  const config = await explained(() => readConfig(file));
+  if (options.check === true) return check(file, config, options, output);
+  const gateway = await startGateway(config, output, options.requireUpstreams === true);
+  await sayStarted(gateway, output);
+  const stopReloading = keepFresh(file, gateway, options.watch, output);
+  await untilStopped(output);
+  stopReloading();
+  await endGateway(gateway, output);
+}
+
+async function check(file: string, config: GatewayConfig, options: GatewayOptions, output: Output): Promise<void> {
+  const { warnings, upstreams } = await explained(() => checkGateway(config, options.connect === true));
+  const down = upstreams.filter(({ problem }) => problem !== undefined);
+  if (output.format === "json")
+    await output.document({
+      kind: "checked",
+      file,
+      warnings: [...warnings],
+      upstreams: upstreams.map(({ speaks, problem, ...rest }) => ({ ...rest, speaks: speaks ?? null, problem: problem ?? null })),
+    });
+  else {
+    for (const { id, url, speaks, problem } of upstreams)
+      await output.text(
+        `${id}  ${url}${speaks === undefined ? "" : `  ${speaks}`}${problem === undefined ? "" : `  ${problem}`}\n`,
+      );
+    for (const warning of warnings) output.say(output.colors.yellow(`warning: ${warning}`));
+    output.say(`${file} is sound.`);
+  }
+  if (down.length > 0)
+    throw new CliError(EXIT.unreachable, `${down.length} of ${upstreams.length} upstreams cannot be reached`, {
+      code: "unavailable",
+    });
+}
+
+/** Opens a gateway; what keeps it from starting is said in words that help. */
+export async function startGateway(config: GatewayConfig, output: Output, requireUpstreams: boolean): Promise<Gateway> {
+  const { port = 8080, host = "127.0.0.1" } = config.document.listen ?? {};
+  try {
+    return await explained(() =>
+      openGateway(config, {
+        requireUpstreams,
+        tell: (line) => output.say(line),
+        onError: (thrown) => output.say(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)),
+      }),
+    );
+  } catch (thrown) {
+    const code = systemCode(thrown);
+    if (code === "EADDRINUSE")
+      throw new CliError(EXIT.failure, `port ${port} of ${host} is in use`, {
+        code: "port_in_use",
+        hint: "Choose another with listen.port (or --port), or 0 for any free one.",
+      });
+    if (code === "EACCES")
+      throw new CliError(EXIT.failure, `port ${port} may not be used by this user`, { hint: "Choose one above 1023." });
+    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+      throw new CliError(EXIT.failure, `${host} is not an address of this machine`, { hint: "Choose another with listen.host." });
+    throw thrown;
+  }
+}
+
+export async function sayStarted(gateway: Gateway, output: Output, tryIt = false): Promise<void> {
+  if (output.format === "json") await output.line(gatewayJson(gateway));
+  else sayGateway(gateway, output, tryIt);
+}
+
+/** Lets calls under way end, and says what was lost in all of them. */
+export async function endGateway(gateway: Gateway, output: Output): Promise<void> {
+  await gateway.close();
+  if (output.format === "json") await output.line({ kind: "losses", agents: lossesJson(gateway.losses()) });
+  else for (const line of lossLines(gateway.losses())) output.say(line);
+}
+
+/** Takes the file into use again whenever it changes, and on SIGHUP. */
+function keepFresh(file: string, gateway: Gateway, watches: boolean, output: Output): () => void {
+  async function reload(): Promise<void> {
+    try {
+      const report = await gateway.reload(await readConfig(file));
+      if (output.format === "json") await output.line({ kind: "reloaded", ...namesOf(report) });
+      else output.say(reloadLine(report));
+    } catch (thrown) {
+      const message = thrown instanceof ConfigError ? thrown.problems.map(problemText).join("\n  ") : problemOf(thrown).message;
+      if (output.format === "json") output.say(JSON.stringify({ error: { code: "reload_refused", message } }));
+      else output.say(output.colors.yellow(`Not taken into use, the old configuration still is:\n  ${message}`));
+    }
+  }
+  const onHangUp = (): void => void reload();
+  process.on("SIGHUP", onHangUp);
+  const watching = watches ? watchConfig(file, () => void reload()) : undefined;
+  return () => {
+    process.off("SIGHUP", onHangUp);
+    watching?.close();
+  };
+}
+
+function namesOf({ added, changed, removed, kept }: Awaited<ReturnType<Gateway["reload"]>>) {
+  return { added: [...added], changed: [...changed], removed: [...removed], kept: [...kept] };
+}
+
+/** What is wrong with a configuration is a usage error, each problem on a line of its own. */
+export async function explained<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) {
+      const [first, ...more] = thrown.problems.map(problemText);
+      throw usageError(more.length === 0 ? (first ?? "") : [`${more.length + 1} problems`, first, ...more].join("\n  "));
+    }
+    if (thrown instanceof AgentError && (thrown.code === "not_found" || thrown.code === "too_large" || thrown.code === "loop"))
+      throw usageError(thrown.message);
+    throw thrown;
+  }
+}
+
+/** Ends with the first signal; the second one ends the process. */
+export function untilStopped(output: Output): Promise<void> {
+  return new Promise((resolve) => {
+    let heard = false;
+    function onSignal(): void {
+      if (heard) process.exit(EXIT.interrupted);
+      heard = true;
+      if (output.format === "text") output.say("Stopping: calls under way may end. Once more stops at once.");
+      resolve();
+    }
+    process.on("SIGINT", onSignal);
+    process.on("SIGTERM", onSignal);
+  });
+}

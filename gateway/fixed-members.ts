@@ -1,0 +1,35 @@
+import { DEFAULT_HOST, DEFAULT_PORT } from "./addresses.js";
+import type { GatewayConfig } from "./config.js";
+import { ConfigError } from "./config-problem.js";
+import type { ConfigDocument } from "./config-schema.js";
+
+/** What a port, a store and a file are made from once: changing it takes a restart. */
+const FIXED: readonly (readonly [path: readonly string[], of: (document: ConfigDocument) => unknown])[] = [
+  [["listen", "port"], ({ listen }) => listen?.port ?? DEFAULT_PORT],
+  [["listen", "host"], ({ listen }) => listen?.host ?? DEFAULT_HOST],
+  [["listen", "publicUrl"], ({ listen }) => listen?.publicUrl],
+  [["listen", "names"], ({ listen }) => listen?.names],
+  [["listen", "allowOrigins"], ({ listen }) => listen?.allowOrigins],
+  [["listen", "openToEverybody"], ({ listen }) => listen?.openToEverybody],
+  [["listen", "tls"], ({ listen }) => listen?.tls !== undefined],
+  [["listen", "tls", "clientCa"], ({ listen }) => listen?.tls?.clientCa !== undefined],
+  [["store"], ({ store }) => store],
+  [["artifacts"], ({ artifacts }) => artifacts],
+  [["secret"], ({ secret }) => secret],
+  [["audit"], ({ audit }) => audit],
+  [["log"], ({ log }) => log],
+  [["metrics"], ({ metrics }) => metrics !== undefined],
+  [["inspect"], ({ inspect }) => inspect],
+  [["page"], ({ page }) => page],
+  [["limits"], ({ limits }) => limits],
+  [["taskLimits"], ({ taskLimits }) => taskLimits],
+];
+
+/** Throws ConfigError for a configuration that asks for what only a restart can do. */
+export function refuseFixedChanges(running: GatewayConfig, wanted: GatewayConfig): void {
+  const complaints = wanted.complaints();
+  for (const [path, of] of FIXED)
+    if (JSON.stringify(of(running.document)) !== JSON.stringify(of(wanted.document)))
+      complaints.add(path, "cannot change while the gateway runs: restart it for that");
+  if (complaints.problems.length > 0) throw new ConfigError(complaints.problems);
+}

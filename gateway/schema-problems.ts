@@ -1,0 +1,134 @@
+import type { z } from "zod";
+import type { ConfigPath } from "./config-problem.js";
+
+type Issue = z.core.$ZodIssue;
+
+/** What is wrong with one member. `named`: it is the member's name that is wrong, not its value. */
+export interface SchemaProblem {
+  readonly path: ConfigPath;
+  readonly message: string;
+  readonly named: boolean;
+}
+
+/** Zod's findings in our words, those of alternatives taken apart. */
+export function schemaProblems(schema: z.ZodType, issues: readonly Issue[]): readonly SchemaProblem[] {
+  return issues.flatMap((issue) => problemsOf(schema, issue, []));
+}
+
+function problemsOf(schema: z.ZodType, issue: Issue, base: ConfigPath): readonly SchemaProblem[] {
+  const path = [...base, ...issue.path.filter((part) => typeof part !== "symbol")];
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => ({ path: [...path, key], message: unknownWords(key, membersAt(schema, path)), named: true }));
+  if (issue.code !== "invalid_union") return [{ path, message: issue.message, named: false }];
+  const branch = meantBranch(issue.errors, issue.message !== UNION);
+  return branch === undefined
+    ? [{ path, message: issue.message === UNION ? "is none of what is allowed here" : issue.message, named: false }]
+    : branch.flatMap((each) => problemsOf(schema, each, path));
+}
+
+/** The alternative that was meant: the one that is wrong only further in. With words of its own the union needs a better reason. */
+function meantBranch(branches: readonly (readonly Issue[])[], hasWords: boolean): readonly Issue[] | undefined {
+  const wrongAtTop = ({ path, code }: Issue): boolean => path.length === 0 && (hasWords || code !== "unrecognized_keys");
+  return branches.filter((branch) => !branch.some(wrongAtTop)).toSorted((a, b) => a.length - b.length)[0];
+}
+
+const UNION = "is none of what is allowed here";
+
+/** How zod is to say what has no words of its own in the schema. */
+export function wordsFor(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.input === undefined
+        ? "is missing"
+        : `must be ${WANTED[issue.expected] ?? issue.expected}, and is ${kindOf(issue.input)}`;
+    case "invalid_value":
+      return issue.values.length === 1
+        ? `must be ${String(issue.values[0])}`
+        : `must be one of ${issue.values.map(String).join(", ")}`;
+    case "too_small":
+      return `must be ${issue.inclusive === true ? "at least" : "more than"} ${String(issue.minimum)}`;
+    case "too_big":
+      return `must be ${issue.inclusive === true ? "at most" : "less than"} ${String(issue.maximum)}`;
+    case "invalid_union":
+      return UNION;
+    default:
+      return undefined;
+  }
+}
+
+const WANTED: { readonly [expected: string]: string } = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  object: "an object",
+  record: "an object",
+  array: "a list",
+};
+
+function kindOf(value: unknown): string {
+  if (value === null) return "empty";
+  if (Array.isArray(value)) return "a list";
+  return WANTED[typeof value] ?? typeof value;
+}
+
+function unknownWords(key: string, known: readonly string[]): string {
+  const near = nearestOf(key, known);
+  return near === undefined ? `is not known; there are: ${known.join(", ")}` : `is not known; did you mean ${near}?`;
+}
+
+/** The members that may stand at a path, in whichever alternative. */
+function membersAt(schema: z.ZodType, path: ConfigPath): readonly string[] {
+  let level = [schema];
+  for (const part of path) level = level.flatMap(plain).flatMap((each) => stepInto(each, part));
+  return [...new Set(level.flatMap(plain).flatMap((each) => Object.keys(shapeOf(each) ?? {})))];
+}
+
+/** What of zod's own descriptions of schemas is looked at here. */
+interface Definition {
+  readonly type: string;
+  readonly innerType?: z.ZodType;
+  readonly options?: readonly z.ZodType[];
+  readonly element?: z.ZodType;
+  readonly valueType?: z.ZodType;
+  readonly shape?: { readonly [name: string]: z.ZodType };
+}
+
+function definitionOf(schema: z.ZodType): Definition {
+  return schema.def as Definition; // zod types it by kind of schema; each member is looked at only where it is there
+}
+
+/** Without what only wraps. */
+function plain(schema: z.ZodType): readonly z.ZodType[] {
+  const { innerType, options } = definitionOf(schema);
+  if (innerType !== undefined) return plain(innerType);
+  return options === undefined ? [schema] : options.flatMap(plain);
+}
+
+const shapeOf = (schema: z.ZodType): Definition["shape"] => definitionOf(schema).shape;
+
+function stepInto(schema: z.ZodType, part: string | number): readonly z.ZodType[] {
+  const { element, valueType, shape } = definitionOf(schema);
+  const next = typeof part === "number" ? element : (shape?.[part] ?? valueType);
+  return next === undefined ? [] : [next];
+}
+
+/** Two slips of the finger at most, and fewer in short words. */
+export function nearestOf(word: string, known: readonly string[]): string | undefined {
+  const [best] = known
+    .map((each) => ({ each, distance: distanceOf(word.toLowerCase(), each.toLowerCase()) }))
+    .toSorted((a, b) => a.distance - b.distance);
+  return best !== undefined && best.distance <= Math.min(2, Math.floor(word.length / 2)) ? best.each : undefined;
+}
+
+/** Letters to change, add or leave out (Levenshtein). */
+function distanceOf(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let at = 1; at <= a.length; at++) {
+    const next = [at];
+    for (let to = 1; to <= b.length; to++)
+      next.push(Math.min((row[to] ?? 0) + 1, (next[to - 1] ?? 0) + 1, (row[to - 1] ?? 0) + (a[at - 1] === b[to - 1] ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

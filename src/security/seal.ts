@@ -1,0 +1,57 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import type { Maybe } from "../envelope/index.js";
+import { VEIL_SECRET_BYTES } from "./veil.js";
+
+/** Text that is kept where others can read it, for those who share a secret. */
+export interface Seal {
+  /** `about` must be the same when it is opened: what was sealed for one cannot be put in the place of another's. */
+  close(text: string, about: string): string;
+  /** Undefined for what was not sealed with this secret, for this purpose, about this. */
+  open(sealed: string, about: string): Maybe<string>;
+}
+
+const CIPHER = "aes-256-gcm";
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Says which way of sealing it is, so that there can be another one. */
+const FORM = "s1.";
+/** More than this was sealed by nobody here. */
+const MAX_SEALED_CHARS = 16_384;
+
+/**
+ * AES-256-GCM with a key out of the secret (HKDF, RFC 5869) that serves this purpose alone. Nonces are random: 2^32 of them
+ * for one secret are safe.
+ */
+export function createSeal(secret: Uint8Array, purpose: string): Seal {
+  if (secret.length < VEIL_SECRET_BYTES) throw new TypeError(`the secret has at least ${VEIL_SECRET_BYTES} bytes`);
+  const key = Buffer.from(hkdfSync("sha256", secret, "", `koine seal ${purpose}`, KEY_BYTES));
+  return {
+    close(text, about) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(about));
+      const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+      return FORM + Buffer.concat([nonce, body, cipher.getAuthTag()]).toString("base64url");
+    },
+    open(sealed, about) {
+      if (!sealed.startsWith(FORM) || sealed.length > MAX_SEALED_CHARS) return undefined;
+      const bytes = Buffer.from(sealed.slice(FORM.length), "base64url");
+      const end = bytes.length - TAG_BYTES;
+      if (end < NONCE_BYTES) return undefined;
+      const options = { authTagLength: TAG_BYTES };
+      const cipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), options)
+        .setAAD(Buffer.from(about))
+        .setAuthTag(bytes.subarray(end));
+      try {
+        return Buffer.concat([cipher.update(bytes.subarray(NONCE_BYTES, end)), cipher.final()]).toString("utf8");
+      } catch {
+        return undefined; // by another secret, about somebody else, or touched: one cannot tell which
+      }
+    },
+  };
+}
+
+/** For who has no secret of their own: what is sealed with it can be opened until the process ends. */
+export function newSecret(): Uint8Array {
+  return randomBytes(KEY_BYTES);
+}

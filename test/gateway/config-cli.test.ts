@@ -1,0 +1,160 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { agent, connect, protocols, type Server, serve, textOfAnswer } from "../../src/index.js";
+import { koine, outcomeOf, seen, startKoine } from "../cli/koine.js";
+
+const PROCESS_MS = 60_000;
+
+let folder = "";
+let behind: Server;
+const children: ChildProcess[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "koine-gateway-"));
+  behind = await serve(agent({ name: "echo", description: "says it back", handle: (message) => `heard ${message.text}` }));
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill("SIGKILL");
+      await once(child, "close");
+    }
+  }
+  await behind.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function started(args: readonly string[], env: { readonly [name: string]: string } = {}): ChildProcess {
+  const child = startKoine(args, env);
+  children.push(child);
+  return child;
+}
+
+async function written(text: string, name = "koine.yaml"): Promise<string> {
+  const file = join(folder, name);
+  await writeFile(file, text);
+  return file;
+}
+
+/** The first line of a gateway that was asked for JSON. */
+async function gatewayLine(child: ChildProcess): Promise<{ readonly url: string }> {
+  const line = await seen(child.stdout, /^\{"kind":"gateway".*\n/m);
+  return JSON.parse(line) as { readonly url: string }; // our own words
+}
+
+describe("koine gateway", () => {
+  it("with a mistake ends with 2, and says every line without any secret", { timeout: PROCESS_MS }, async () => {
+    const secret = "0123456789abcdef-secret";
+    const file = await written(
+      `listen: { port: "\${PORT}" }\nsecrt: \${SECRET}\nagents:\n  - name: one\n    upstream: \${SECRET}\n`,
+    );
+    const { code, stdout, stderr } = await koine(["gateway", file], { PORT: "0", SECRET: secret });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${file}:2:1: secrt is not known; did you mean secret?`);
+    expect(stderr).toContain(`${file}:5:15: agents[0].upstream must be an http or https address`);
+    expect(stdout + stderr).not.toContain(secret);
+  });
+
+  it("checks a file, and asks its agents when told to", { timeout: PROCESS_MS }, async () => {
+    const file = await written(
+      `agents:\n  - name: one\n    upstream: ${behind.url}\n  - name: gone\n    upstream: http://127.0.0.1:9\n`,
+    );
+    const checked = await koine(["gateway", file, "--check"]);
+    expect([checked.code, checked.stderr]).toEqual([0, `${file} is sound.\n`]);
+    const asked = await koine(["gateway", file, "--check", "--connect", "-o", "json"]);
+    expect(asked.code).toBe(3);
+    expect(JSON.parse(asked.stdout)).toMatchObject({
+      upstreams: [
+        { agent: "one", speaks: "a2a@1.0/JSONRPC" },
+        { agent: "gone", speaks: null },
+      ],
+    });
+  });
+
+  it("says that its port is taken", { timeout: PROCESS_MS }, async () => {
+    const other = await serve(agent({ name: "other", description: "is there first", handle: () => "x" }));
+    const file = await written(`listen: { port: ${other.port} }\nagents:\n  - name: one\n    upstream: ${behind.url}\n`);
+    const { code, stderr } = await koine(["gateway", file]);
+    await other.close();
+    expect([code, stderr.split("\n")[0]]).toEqual([1, `error: port ${other.port} of 127.0.0.1 is in use`]);
+  });
+
+  it("takes a changed file into use, refuses a broken one, and says at the end what was lost", {
+    timeout: PROCESS_MS,
+  }, async () => {
+    const lines = `listen: { port: 0 }\nagents:\n  - name: one\n    upstream: ${behind.url}\n`;
+    const file = await written(lines);
+    const child = started(["gateway", file, "-o", "json"]);
+    const ended = outcomeOf(child);
+    const { url } = await gatewayLine(child);
+    const added = seen(child.stdout, /"kind":"reloaded","added":\["two"\]/);
+    await writeFile(file, `${lines}  - name: two\n    upstream: ${behind.url}\n`);
+    await added;
+    const peer = await connect(`${url}/a2a/two`);
+    expect(textOfAnswer(await peer.send("hi"))).toBe("heard hi");
+    await peer.close();
+    const refused = seen(child.stderr, /reload_refused.*koine\.yaml:5:1: agnets is not known; did you mean agents\?/);
+    await writeFile(file, `${lines}agnets: []\n`);
+    await refused;
+    child.kill("SIGINT");
+    const { code, stdout } = await ended;
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toMatchObject({
+      kind: "losses",
+      agents: [
+        { agent: "one", messages: 0, losses: [] },
+        { agent: "two", messages: 1, losses: [] },
+      ],
+    });
+  });
+});
+
+describe("koine bridge", () => {
+  const ways = protocols.flatMap(({ id, versions }) => versions.map((version) => `${id}@${version}`));
+
+  it.each(ways)("puts an agent that speaks %s in front of callers of every protocol", { timeout: PROCESS_MS }, async (way) => {
+    const child = started(["bridge", behind.url, "--pin", way, "--port", "0", "-o", "json"]);
+    const ended = outcomeOf(child);
+    const { url } = await gatewayLine(child);
+    const answers: string[] = [];
+    for (const pin of ways) {
+      const peer = await connect(url, { pin });
+      answers.push(`${pin} ${textOfAnswer(await peer.send("hi"))}`);
+      await peer.close();
+    }
+    expect(answers).toEqual(ways.map((pin) => `${pin} heard hi`));
+    child.kill("SIGINT");
+    expect((await ended).code).toBe(0);
+  });
+
+  it("speaks only what it is told to", { timeout: PROCESS_MS }, async () => {
+    const child = started(["bridge", behind.url, "--as", "acp", "--port", "0", "-o", "json"]);
+    const { url } = await gatewayLine(child);
+    const peer = await connect(url);
+    expect(peer.ways.map(({ protocol }) => protocol)).toEqual(["acp"]);
+    await peer.close();
+    const wrong = await koine(["bridge", behind.url, "--as", "a2a@7"]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, "error: as[0] names version 7; of a2a there are: 1.0, 0.3\n"]);
+  });
+
+  it("prints what each wire declares to lose, and ends", { timeout: PROCESS_MS }, async () => {
+    const { code, stdout } = await koine(["bridge", behind.url, "--losses", "--pin", "acp", "--as", "a2a@0.3", "-o", "json"]);
+    const declared = protocols.flatMap(({ id, losses }) =>
+      losses.filter(({ version }) => id === "acp" || (id === "a2a" && version === "0.3")).map(({ path }) => path),
+    );
+    const document = JSON.parse(stdout) as { readonly losses: readonly { readonly path: string }[] }; // our own words
+    expect(code).toBe(0);
+    expect(document.losses.map(({ path }) => path).toSorted()).toEqual(declared.toSorted());
+  });
+});
+
+describe("the published schema and the reference", () => {
+  it("are what the check knows", async () => {
+    const { configJsonSchema, configReference } = await import("../../gateway/index.js");
+    expect(JSON.parse(await readFile("docs/koine.schema.json", "utf8"))).toEqual(JSON.parse(JSON.stringify(configJsonSchema())));
+    expect(await readFile("docs/gateway.md", "utf8")).toContain(configReference());
+  });
+});

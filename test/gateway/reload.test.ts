@@ -1,0 +1,247 @@
+import { createServer } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { configFrom, type Gateway, type GatewayConfig, type GatewayDeps, openGateway } from "../../gateway/index.js";
+import { agent, connect, type RemoteAgent, type Server, serve, textOfAnswer } from "../../src/index.js";
+
+/** Everything that was opened, in the order in which it is closed. */
+const opened: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+async function upstream(name: string, options: { readonly port?: number; readonly tokens?: boolean } = {}): Promise<Server> {
+  const server = await serve(
+    agent({ name, description: `the ${name}`, handle: (message) => `${name} heard ${message.text}` }),
+    options.port === undefined ? {} : { port: options.port },
+  );
+  opened.push(() => server.close());
+  return server;
+}
+
+interface AgentLine {
+  readonly name: string;
+  readonly upstream?: string;
+  readonly [member: string]: unknown;
+}
+
+function configOf(agents: readonly AgentLine[], more: object = {}): GatewayConfig {
+  return configFrom({ listen: { port: 0 }, agents, ...more }, { folder: "/nowhere", env: {} });
+}
+
+async function gatewayOf(config: GatewayConfig, deps: GatewayDeps = {}): Promise<Gateway> {
+  const gateway = await openGateway(config, deps);
+  opened.push(() => gateway.close());
+  return gateway;
+}
+
+async function peerAt(url: string, pin?: string): Promise<RemoteAgent> {
+  const peer = await connect(url, pin === undefined ? {} : { pin });
+  opened.push(() => peer.close());
+  return peer;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** Told of every change of the gateway until it is as wanted; the test's own time limit bounds it. */
+function until(gateway: Gateway, isSo: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (!isSo()) return;
+      stop();
+      resolve();
+    };
+    const stop = gateway.console.onChange(look);
+    look();
+  });
+}
+
+describe("a gateway that is given another configuration", () => {
+  it("lets an open stream go on while the next call gets the new agent", async () => {
+    let goOn: () => void = () => undefined;
+    const slow = await serve(
+      agent({
+        name: "slow",
+        description: "takes its time",
+        async *handle() {
+          yield "first ";
+          await new Promise<void>((resolve) => {
+            goOn = resolve;
+          });
+          yield "last";
+        },
+      }),
+    );
+    opened.push(() => slow.close());
+    const quick = await upstream("quick");
+    const gateway = await gatewayOf(configOf([{ name: "worker", upstream: slow.url }]));
+    const peer = await peerAt(gateway.url);
+    const stream = peer.stream("work")[Symbol.asyncIterator]();
+    let text = "";
+    while (!text.includes("first")) {
+      const step = await stream.next();
+      text += JSON.stringify(step.value ?? "ended too soon first");
+    }
+
+    const report = await gateway.reload(configOf([{ name: "worker", upstream: quick.url }]));
+    expect(report).toMatchObject({ changed: ["worker"], added: [], removed: [], kept: [] });
+    expect(textOfAnswer(await (await peerAt(gateway.url)).send("next"))).toBe("quick heard next");
+
+    goOn();
+    const rest: string[] = [];
+    for (let step = await stream.next(); step.done !== true; step = await stream.next()) rest.push(JSON.stringify(step.value));
+    expect(rest.join("")).toContain("last");
+    expect(rest.at(-1)).toContain("completed");
+  });
+
+  it("keeps the connections of agents that did not change, adds and removes others", async () => {
+    const [one, two, three] = await Promise.all([upstream("one"), upstream("two"), upstream("three")]);
+    const gateway = await gatewayOf(
+      configOf([
+        { name: "a", upstream: one.url },
+        { name: "b", upstream: two.url },
+      ]),
+    );
+    const report = await gateway.reload(
+      configOf(
+        [
+          { name: "a", upstream: one.url },
+          { name: "c", upstream: three.url },
+        ],
+        { metrics: undefined },
+      ),
+    );
+    expect(report).toMatchObject({ kept: ["a"], added: ["c"], removed: ["b"], changed: [] });
+    expect(gateway.agents().map(({ name, health }) => `${name} ${health}`)).toEqual(["a up", "c up"]);
+    expect(textOfAnswer(await (await peerAt(`${gateway.url}/a2a/c`)).send("hi"))).toBe("three heard hi");
+  });
+
+  it("changes who may call without closing the port", async () => {
+    const one = await upstream("one");
+    const lines = [{ name: "a", upstream: one.url }];
+    const gateway = await gatewayOf(configOf(lines));
+    const open = await peerAt(gateway.url, "a2a@1.0/JSONRPC");
+    expect(textOfAnswer(await open.send("hi"))).toBe("one heard hi");
+    const closed = { listen: { port: 0 }, agents: lines, auth: { tokens: { env: "TOKENS" } } };
+    await gateway.reload(configFrom(closed, { folder: "/nowhere", env: { TOKENS: "ann=0123456789abcdef" } }));
+    await expect(open.send("hi")).rejects.toMatchObject({ code: "unauthenticated" });
+  });
+
+  it("refuses what takes a restart, and stays as it is", async () => {
+    const one = await upstream("one");
+    const lines = [{ name: "a", upstream: one.url }];
+    const gateway = await gatewayOf(configOf(lines));
+    const other = configOf(lines, { listen: { port: 1, names: ["elsewhere"] }, taskLimits: { runningTasks: 5 } });
+    await expect(gateway.reload(other)).rejects.toThrow(
+      [
+        "listen.port cannot change while the gateway runs: restart it for that",
+        "listen.names cannot change while the gateway runs: restart it for that",
+        "taskLimits cannot change while the gateway runs: restart it for that",
+      ].join("\n"),
+    );
+    expect(textOfAnswer(await (await peerAt(gateway.url)).send("hi"))).toBe("one heard hi");
+  });
+
+  it("refuses itself as an upstream", async () => {
+    const one = await upstream("one");
+    const gateway = await gatewayOf(configOf([{ name: "a", upstream: one.url }]));
+    await expect(gateway.reload(configOf([{ name: "a", upstream: gateway.url }]))).rejects.toMatchObject({ code: "loop" });
+    expect(textOfAnswer(await (await peerAt(gateway.url)).send("hi"))).toBe("one heard hi");
+  });
+});
+
+describe("an upstream that is not there at the start", () => {
+  it("is told to callers in words, and served as soon as it comes", async () => {
+    const port = await freePort();
+    const one = await upstream("one");
+    const gateway = await gatewayOf(
+      configOf([
+        { name: "a", upstream: one.url },
+        { name: "late", upstream: `http://127.0.0.1:${port}` },
+      ]),
+    );
+    expect(gateway.agents().map(({ name, health }) => `${name} ${health}`)).toEqual(["a up", "late down"]);
+    const early = await peerAt(`${gateway.url}/a2a/late`);
+    await expect(early.send("hi")).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining("cannot be reached"),
+    });
+    await upstream("late", { port });
+    await until(gateway, () => gateway.agents()[1]?.health === "up");
+    expect(textOfAnswer(await (await peerAt(`${gateway.url}/a2a/late`)).send("hi"))).toBe("late heard hi");
+    expect(gateway.console.state().happenings.map(({ says }) => says)).toContain("is up");
+  }, 30_000);
+
+  it("is an error where every upstream is required", async () => {
+    const port = await freePort();
+    const config = configOf([{ name: "late", upstream: `http://127.0.0.1:${port}` }]);
+    await expect(openGateway(config, { requireUpstreams: true })).rejects.toMatchObject({ code: "unavailable" });
+  });
+});
+
+describe("several upstreams of one agent", () => {
+  it("stand in for each other, and each choice is told", async () => {
+    const port = await freePort();
+    const two = await upstream("two");
+    const gateway = await gatewayOf(
+      configOf([
+        {
+          name: "a",
+          upstreams: [
+            { id: "x", url: `http://127.0.0.1:${port}` },
+            { id: "y", url: two.url },
+          ],
+          policies: { select: "first-match", breaker: true, bulkhead: true },
+        },
+      ]),
+    );
+    expect(textOfAnswer(await (await peerAt(gateway.url)).send("hi"))).toBe("two heard hi");
+    const { nodes, breakers, queues, counters } = gateway.console.state();
+    expect(nodes.filter(({ kind }) => kind === "agent").map(({ id, health }) => `${id} ${health}`)).toEqual([
+      "a/x down",
+      "a/y up",
+    ]);
+    expect(breakers.map(({ destination }) => destination)).toEqual(["a/x", "a/y"]);
+    expect(queues.map(({ name }) => name)).toEqual(["a/x", "a/y"]);
+    expect(counters["decisions"]).toBeGreaterThan(0);
+  });
+});
+
+describe("what the page shows and does", () => {
+  it("counts messages on both sides, lists tasks, and sends by any way in front", async () => {
+    const one = await upstream("one");
+    const gateway = await gatewayOf(configOf([{ name: "a", upstream: one.url, pin: "acp" }]));
+    const events: string[] = [];
+    const signal = new AbortController().signal;
+    const message = { node: "a", way: "a2a@0.3/JSONRPC", text: "from the page", stream: true };
+    for await (const event of gateway.console.send?.(message, signal) ?? []) events.push(JSON.stringify(event));
+    expect(events.join("")).toContain("one heard from the page");
+    await until(gateway, () => gateway.console.state().links.some(({ to, messages }) => to === "a" && messages === 1));
+    const { links } = gateway.console.state();
+    expect(links.find(({ to }) => to === "a")).toMatchObject({
+      fromProtocol: "a2a",
+      toProtocol: "acp",
+      bridged: true,
+      failures: 0,
+    });
+    const [task] = await gateway.console.tasks(10);
+    expect(task).toMatchObject({ agent: "a", state: "completed" });
+    expect((await gateway.console.taskEvents(task?.id ?? "")).length).toBeGreaterThan(1);
+  });
+
+  it("is served with its token, and closed to whoever does not sit here", async () => {
+    const one = await upstream("one");
+    const gateway = await gatewayOf(configOf([{ name: "a", upstream: one.url }]));
+    expect(gateway.pageUrl).toMatch(/\/koine\/#token=\S{20,}$/);
+    const state = await fetch(`${gateway.url}/koine/api/state`);
+    expect(state.status).toBe(200);
+    expect(await state.json()).toMatchObject({ title: "gateway" });
+    const far = await fetch(`${gateway.url}/koine/api/state`, { headers: { "x-forwarded-for": "192.0.2.1" } });
+    expect(far.status).toBe(404);
+  });
+});
