@@ -1,7 +1,7 @@
 import { type Demo, openDemo } from "../demo/index.js";
-import type { DemoCommandOptions } from "./demo.js";
 import { checkOnce } from "./demo-check.js";
 import { openPage } from "./demo-open.js";
+import type { DemoCommandOptions } from "./demo-options.js";
 import { demoView } from "./demo-view.js";
 import { CliError, EXIT } from "./exit.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";

@@ -23,7 +23,7 @@ function columnsOf(stderr: Output["stderr"]): number {
   return stderr.isTTY === true ? stderr.columns || DEFAULT_COLUMNS : Number.POSITIVE_INFINITY;
 }
 
-const HEAD = ["agent", "speaks", "health", "pid", "messages", "failed", "p50", "p95", "last message"] as const;
+const HEAD = ["agent", "speaks", "health", "pid", "msgs", "failed", "p50 ms", "p95 ms", "last message"] as const;
 /** Numbers stand to the right. */
 const RIGHT: ReadonlySet<number> = new Set([3, 4, 5, 6, 7]);
 
@@ -39,7 +39,7 @@ export function agentTable(rows: readonly AgentRow[], { colors, stderr }: Output
       const width = column === last ? 0 : (widths[column] ?? 0);
       return RIGHT.has(column) ? cell.padStart(width) : cell.padEnd(width);
     });
-    const text = cut(line.join("  "), room);
+    const text = cut(line.join("  ").trimEnd(), room);
     return index === 0 ? colors.dim(text) : paintOf(rows[index - 1], colors)(text);
   });
 }
@@ -59,7 +59,7 @@ function paintOf(row: AgentRow | undefined, { red, yellow, dim }: Colors): (text
 
 function cellsOf(row: AgentRow): readonly string[] {
   const { id, protocol, way, health, pid, restarts, messages, failures, p50, p95, last, problem } = row;
-  const ms = (value: number | undefined): string => (value === undefined ? "–" : `${value} ms`);
+  const ms = (value: number | undefined): string => (value === undefined ? "–" : String(value));
   const state = restarts === 0 ? health : `${health} (restarts ${restarts})`;
   const said = health === "up" || problem === undefined ? last : problem;
   const figures = way === "" ? ["–", "–", "–", "–"] : [String(messages), String(failures), ms(p50), ms(p95)];
@@ -69,7 +69,8 @@ function cellsOf(row: AgentRow): readonly string[] {
 /** The same as one line, for where there is no terminal. */
 export function figureLine(row: AgentRow): string {
   const [id, speaks, state, , messages, failed, p50, p95, last] = cellsOf(row);
-  return `${id} ${state} · ${speaks} · messages ${messages} · failed ${failed} · p50 ${p50} · p95 ${p95} · ${last}`;
+  if (row.health === "missing") return `${id} ${state} · ${speaks} · ${last}`;
+  return `${id} ${state} · ${speaks} · messages ${messages} · failed ${failed} · p50 ${p50} ms · p95 ${p95} ms · ${last}`;
 }
 
 /** Commands that work as they stand here. */

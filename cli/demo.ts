@@ -1,15 +1,7 @@
 import type { Command } from "commander";
+import type { DemoCommandOptions } from "./demo-options.js";
 import { parsePort } from "./option-values.js";
-import type { Format } from "./output.js";
 import { outputOption } from "./peer.js";
-
-export interface DemoCommandOptions {
-  readonly output: Format;
-  readonly port: number;
-  readonly check?: boolean;
-  /** False for `--no-open`. */
-  readonly open: boolean;
-}
 
 const DEFAULT_PORT = 7400;
 const ABOUT = `

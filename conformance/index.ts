@@ -19,3 +19,12 @@ export { acpSdk103Gaps } from "./known-gaps/acp-sdk-1.0.3.js";
 export { agoraProtocol020Gaps } from "./known-gaps/agora-protocol-0.2.0.js";
 export { type Fault, type MisbehavingServer, startMisbehaving } from "./misbehaving-server.js";
 export { type KnownGaps, type Outcome, type Report, type RunOptions, runConformance, type Verdict } from "./run.js";
+export {
+  type BridgeEnd,
+  type Broken,
+  runThrough,
+  type Stage,
+  type ThroughOptions,
+  type ThroughReport,
+} from "./through.js";
+export { formatThrough } from "./through-text.js";

@@ -10,6 +10,7 @@ const ROOTS = [
   "routerbench",
   "bench",
   "dashboard",
+  "config",
   "gateway",
   "up",
   "mcp",

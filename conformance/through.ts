@@ -1,0 +1,144 @@
+import { agent, type Protocol, type Subject, serve } from "../src/index.js";
+import { conformanceAgent, conformanceSkill } from "./agent.js";
+import { type Report, type RunOptions, runConformance, type Verdict } from "./run.js";
+
+/** A protocol, as far as a run needs it. */
+type Spoken = Pick<Protocol, "id" | "requirements" | "traits">;
+
+/** One end of a bridge, and what is spoken there. */
+export interface BridgeEnd {
+  readonly subject: Subject;
+  readonly protocols: readonly Spoken[];
+}
+
+/** A duty that is met without the gateway and not through it. */
+export interface Broken {
+  readonly id: string;
+  readonly protocol: string;
+  readonly level: Verdict["level"];
+  readonly source: string;
+  readonly behaviour: string;
+  /** Who meets it without the gateway: the agent itself, or, where the agent does not speak so, a plain host of ours. */
+  readonly metBy: "upstream" | "plain host";
+  /** What was seen through the gateway. */
+  readonly detail: string;
+}
+
+/** What a gateway makes of an agent. `schema` changes when a member changes its meaning. */
+export interface ThroughReport {
+  readonly schema: 1;
+  readonly upstream: string;
+  readonly gateway: string;
+  /** The agent, asked directly, in what it speaks. */
+  readonly direct: Report;
+  /** The gateway, in everything it offers. */
+  readonly through: Report;
+  /** What only the gateway breaks. */
+  readonly broken: readonly Broken[];
+  /** Met directly; through the gateway it does not apply, with the reason: the gateway does not offer it. */
+  readonly dropped: readonly { readonly id: string; readonly reason: string }[];
+  /** Needs streams, which nothing that the agent speaks has: the gateway stands in for them, with one final event. */
+  readonly stoodIn: readonly string[];
+  /** Not met by the agent itself, and met through the gateway. */
+  readonly mended: readonly string[];
+  /** The gateway breaks nothing. */
+  readonly holds: boolean;
+}
+
+export type Stage = "upstream" | "gateway" | "plain host" | "gateway again";
+
+export interface ThroughOptions extends Pick<RunOptions, "only" | "timeoutMs" | "now"> {
+  readonly onProgress?: (stage: Stage, verdict: Verdict, done: number, total: number) => void;
+  /** A host that is known to conform. Default: our own, on a free loopback port. */
+  readonly openHost?: () => Promise<{ readonly subject: Subject; close(): Promise<void> }>;
+}
+
+/**
+ * Asks an agent directly and through a gateway, and compares. A duty is the gateway's fault where the agent itself meets it,
+ * or, in a protocol or on a wire the agent does not have, where a plain host meets it; and where a second try says the same.
+ */
+export async function runThrough(upstream: BridgeEnd, gateway: BridgeEnd, options: ThroughOptions = {}): Promise<ThroughReport> {
+  const run = (stage: Stage, { subject, protocols }: BridgeEnd, only = options.only) =>
+    runConformance(subject, protocols, {
+      only,
+      timeoutMs: options.timeoutMs,
+      now: options.now,
+      onProgress: (verdict, done, total) => options.onProgress?.(stage, verdict, done, total),
+    });
+
+  const direct = await run("upstream", upstream);
+  const through = await run("gateway", gateway);
+  const outcomes = new Map(direct.verdicts.map(({ id, outcome }) => [id, outcome]));
+  const agentsOwn = new Set(direct.verdicts.filter(({ outcome }) => outcome === "unmet").map(({ id }) => dutyOf(id)));
+  const unmet = through.verdicts.filter(({ outcome }) => outcome === "unmet");
+  const judgedByHost = unmet.filter(({ id }) => (outcomes.get(id) ?? "skipped") === "skipped" && !agentsOwn.has(dutyOf(id)));
+  const byHost = await metByHost(judgedByHost, gateway.protocols, run, options.openHost ?? openPlainHost);
+  const suspects = unmet.flatMap((verdict) => {
+    if (outcomes.get(verdict.id) === "met") return [brokenBy(verdict, "upstream")];
+    return byHost.has(verdict.id) ? [brokenBy(verdict, "plain host")] : [];
+  });
+  const again = suspects.length === 0 ? undefined : await run("gateway again", gateway, idsOf(suspects));
+  const stillUnmet = new Set(again?.verdicts.filter(({ outcome }) => outcome === "unmet").map(({ id }) => id));
+  const confirmed = suspects.filter(({ id }) => stillUnmet.has(id));
+  const canStream = upstream.protocols.some(({ traits }) => traits.streaming);
+  const streaming = new Set(idsOf(unmet.filter(({ capability }) => capability === "streaming" && !canStream)));
+  const broken = confirmed.filter(({ id }) => !streaming.has(id));
+  return {
+    schema: 1,
+    upstream: direct.url,
+    gateway: through.url,
+    direct,
+    through,
+    broken,
+    dropped: through.verdicts
+      .filter(({ id, outcome }) => outcome === "skipped" && outcomes.get(id) === "met")
+      .map(({ id, detail }) => ({ id, reason: detail ?? "" })),
+    stoodIn: idsOf(confirmed.filter(({ id }) => streaming.has(id))),
+    mended: idsOf(through.verdicts.filter(({ id, outcome }) => outcome === "met" && outcomes.get(id) === "unmet")),
+    holds: broken.length === 0,
+  };
+}
+
+/** Those of the duties that a plain host meets. It is opened only where something is to be asked of it. */
+async function metByHost(
+  verdicts: readonly Verdict[],
+  protocols: readonly Spoken[],
+  run: (stage: Stage, end: BridgeEnd, only: readonly string[]) => Promise<Report>,
+  openHost: NonNullable<ThroughOptions["openHost"]>,
+): Promise<ReadonlySet<string>> {
+  if (verdicts.length === 0) return new Set();
+  const host = await openHost();
+  try {
+    const report = await run("plain host", { subject: host.subject, protocols }, idsOf(verdicts));
+    return new Set(idsOf(report.verdicts.filter(({ outcome }) => outcome === "met")));
+  } finally {
+    await host.close();
+  }
+}
+
+function brokenBy({ id, protocol, level, source, behaviour, detail }: Verdict, metBy: Broken["metBy"]): Broken {
+  return { id, protocol, level, source, behaviour, metBy, detail: detail ?? "" };
+}
+
+function idsOf(those: readonly { readonly id: string }[]): readonly string[] {
+  return those.map(({ id }) => id);
+}
+
+/** The duty without its wire: an agent that fails it on its own wire fails it on every other, whoever stands between. */
+function dutyOf(id: string): string {
+  return id.split(":").slice(-2).join(":");
+}
+
+async function openPlainHost(): ReturnType<NonNullable<ThroughOptions["openHost"]>> {
+  // Imported where it is needed: a client is enough for everything else here.
+  const { httpExchange } = await import("./http-exchange.js");
+  const conform = agent({
+    name: "conform",
+    description: "does what a check asks for",
+    handle: conformanceAgent,
+    skills: [conformanceSkill],
+  });
+  const server = await serve(conform, { push: { allow: ["127.0.0.1"] } });
+  const subject = { url: server.url, exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID() };
+  return { subject, close: () => server.close() };
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { httpExchange, runThrough } from "../../conformance/index.js";
+import { bridge, type Protocol, protocols, type Subject, serve, Verdicts } from "../../src/index.js";
+import { koine } from "../cli/koine.js";
+import { startKoine } from "../peers/koine.js";
+import { startOfficial03 } from "../peers/official-0.3.js";
+import { startOfficial13 } from "../peers/official-1.3.js";
+
+/** What only the gateway breaks: every requirement of every protocol, directly and through it. */
+
+const TIMEOUT_MS = 240_000;
+const push = { allow: ["127.0.0.1"] };
+
+/** What is known to be otherwise through a gateway. What is mended must be taken off. */
+const KNOWN: readonly { readonly ids: RegExp; readonly why: string }[] = [
+  { ids: /:extended-card(:gate)?$/, why: "an extended card that is not offered is asked for a credential before it is refused" },
+  { ids: /:grpc:(deadline|given-up)$/, why: "the task of a send that is waited for exists with the first word of the agent" },
+];
+/** What the official executors under test do not do, although their cards promise all commands. */
+const OFFICIAL: typeof KNOWN = [
+  { ids: /^acp:.*:await:authorization$/, why: "they have no command to ask for authorization" },
+  {
+    ids: /^acp:.*:resume:(async|stream)$/,
+    why: "they begin the stream of a later turn without the task, and their SDK refuses that",
+  },
+  { ids: /^acp:.*:parts:type-kept$/, why: "0.3 has a media type on files only" },
+];
+
+function subjectAt(url: string): Subject {
+  return { url, exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID() };
+}
+
+async function brokenBefore(url: string, spoken: readonly Protocol[], known: typeof KNOWN): Promise<readonly string[]> {
+  const bridged = await bridge(url, { verdicts: new Verdicts() });
+  const gateway = await serve(bridged, { push });
+  try {
+    const report = await runThrough(
+      { subject: subjectAt(url), protocols: spoken },
+      { subject: subjectAt(gateway.url), protocols },
+      { timeoutMs: 5_000 },
+    );
+    expect(report.through.counts.met).toBeGreaterThan(700);
+    return report.broken
+      .filter(({ id }) => !known.some(({ ids }) => ids.test(id)))
+      .map(({ id, metBy, detail }) => `${id} (met by the ${metBy}): ${detail}`);
+  } finally {
+    await gateway.close();
+    await bridged.close();
+  }
+}
+
+describe("a gateway before our own agent", () => {
+  test.each(protocols.map((protocol) => ({ id: protocol.id, protocol })))(
+    "that speaks $id breaks nothing",
+    { timeout: TIMEOUT_MS },
+    async ({ protocol }) => {
+      // Every context that a check opens in front is a conversation behind, and some wires keep few at a time.
+      const settings = { [protocol.id]: roomFor(protocol) };
+      const server = await startKoine({ push, protocols: [protocol], settings });
+      expect(await brokenBefore(server.url, [protocol], KNOWN)).toEqual([]);
+      await server.close();
+    },
+  );
+
+  test("is judged on the command line too, and the code tells", { timeout: TIMEOUT_MS }, async () => {
+    const server = await startKoine({ push });
+    const bridged = await bridge(server.url, { verdicts: new Verdicts() });
+    const gateway = await serve(bridged, { push });
+    const [kept, other] = [":card:", ":1.0:jsonrpc:send:"].map((part) => protocols[0]?.id + part);
+    const good = await koine([
+      "conform",
+      server.url,
+      "--through",
+      gateway.url,
+      "--only",
+      kept ?? "",
+      "--only",
+      other ?? "",
+      "-o",
+      "json",
+    ]);
+    expect([good.code, JSON.parse(good.stdout)]).toMatchObject([0, { schema: 1, gateway: gateway.url, broken: [], holds: true }]);
+    const text = await koine(["conform", server.url, "--through", gateway.url, "--only", kept ?? ""]);
+    expect(text.stdout).toMatch(/\n0 broken by the gateway, \d+ not offered by it, \d+ met only through it\n$/);
+    await gateway.close();
+    await bridged.close();
+    // Nothing stands there any more: that is no verdict about the agent.
+    const gone = await koine(["conform", server.url, "--through", gateway.url, "--only", kept ?? ""]);
+    expect(gone.code).toBe(3);
+    await server.close();
+  });
+
+  test("a token for a gateway that is not named is a mistake", async () => {
+    const wrong = await koine(["conform", "http://127.0.0.1:1", "--through-token-env", "X"]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("--through-token-env")]);
+  });
+});
+
+describe("a gateway before the official servers", () => {
+  // The SDKs print every refusal they make.
+  beforeAll(() => {
+    for (const level of ["error", "warn", "info", "log"] as const) vi.spyOn(console, level).mockImplementation(() => undefined);
+  });
+  afterAll(() => void vi.restoreAllMocks());
+  const [official] = protocols.filter(({ versions }) => versions.includes("0.3") && versions.includes("1.0"));
+
+  test.each([
+    { name: "@a2a-js/sdk 1.3.0", start: () => startOfficial13({ push: true }) },
+    { name: "@a2a-js/sdk 0.3.14", start: startOfficial03 },
+  ])("$name breaks nothing that they do", { timeout: TIMEOUT_MS }, async ({ start }) => {
+    const server = await start();
+    expect(await brokenBefore(server.url, official === undefined ? [] : [official], [...KNOWN, ...OFFICIAL])).toEqual([]);
+    await server.close();
+  });
+});
+
+/** The setting of a protocol that says how many conversations it keeps, where it has one. */
+function roomFor({ settings = [] }: Protocol): { readonly [name: string]: number } {
+  const names = settings.filter(({ name }) => /conversations/i.test(name)).map(({ name }) => name);
+  return Object.fromEntries(names.map((name) => [name, 10_000]));
+}

@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { protocols, textOf } from "../../src/index.js";
+import { toy } from "../toy/index.js";
+import { type Bridges, openBridges } from "./pairs/bridges.js";
+import { codeOf, collect, emulatedIn, wordsOf } from "./pairs/seen.js";
+import { pairsOf, waysOf } from "./pairs/ways.js";
+import { createWorker } from "./pairs/worker.js";
+
+/** A protocol that nobody here has heard of joins by its folder and one line: in front of all others, and behind them. */
+
+const registry = [...protocols, toy];
+const PAIRS = pairsOf(await waysOf(registry)).filter(({ front, behind }) => front.protocol === toy || behind.protocol === toy);
+const worker = createWorker();
+let bridges: Bridges;
+let strict: Bridges;
+beforeAll(async () => {
+  bridges = await openBridges(worker, { protocols: registry });
+  strict = await openBridges(worker, { protocols: registry, strict: true });
+});
+afterAll(async () => {
+  await bridges?.close();
+  await strict?.close();
+});
+
+test("the toy stands in front of every way and behind it, and of itself", () => {
+  const ways = new Set(PAIRS.flatMap(({ front, behind }) => [front.pin, behind.pin]));
+  expect(PAIRS).toHaveLength(2 * ways.size - 1);
+});
+
+describe.each(PAIRS)("$name", ({ front, behind }) => {
+  test("a question is answered", async () => {
+    const caller = await (await bridges.behind(behind)).caller(front);
+    expect(await caller.ask("Grüße, 世界 🌍")).toBe("you said: Grüße, 世界 🌍");
+  });
+
+  test("a stream is answered whole, and flagged where the gateway stood in for it", async () => {
+    const caller = await (await bridges.behind(behind)).caller(front);
+    const events = await collect(caller.stream("conform: stream 3"));
+    expect(wordsOf(events)).toBe("chunk 1 chunk 2 chunk 3 ");
+    const emulated = front.traits.streaming ? [!behind.traits.streaming && "streaming", !behind.traits.tasks && "tasks"] : [];
+    expect(emulatedIn(events)).toEqual(emulated.filter((each) => each !== false));
+  });
+
+  test("a strict gateway lets nothing through that it would have to stand in for", async () => {
+    const caller = await (await strict.behind(behind)).caller(front);
+    const text = `conform: stream 3 ${randomUUID()}`;
+    await collect(caller.stream(text)).catch(codeOf);
+    const refused = front.traits.streaming && !behind.traits.streaming;
+    expect(worker.heard(text)).toHaveLength(refused ? 0 : 1);
+  });
+
+  test("what it cannot carry is told", async () => {
+    const gateway = await bridges.behind(behind);
+    const caller = await gateway.caller(front);
+    const text = `hello ${randomUUID()}`;
+    gateway.takeLosses();
+    await caller.send([
+      { kind: "text", text },
+      { kind: "data", data: { n: 1 } },
+    ]);
+    expect(gateway.takeLosses().map(({ path }) => path)).toContainEqual(expect.stringMatching(/^message\.parts\[\d*\]$/));
+    expect(worker.heard(text).map(({ content }) => textOf(content))).toEqual([text]);
+  });
+
+  test("two callers in a session of the same name never meet", async () => {
+    const gateway = await bridges.behind(behind);
+    const [text, session] = [`hello ${randomUUID()}`, randomUUID()];
+    for (const who of ["alice", "bob"] as const) await (await gateway.caller(front, who)).ask(text, { session });
+    const heard = worker.heard(text).map(({ context }) => context.sessionId);
+    expect(heard).toHaveLength(2);
+    expect(new Set([session, ...heard]).size).toBe(3);
+  });
+});

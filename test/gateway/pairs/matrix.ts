@@ -1,0 +1,97 @@
+import { conformanceAgent } from "../../../conformance/index.js";
+import { type Loss, type Protocol, protocols } from "../../../src/index.js";
+import { openBridges } from "./bridges.js";
+import { ASPECTS, type Aspect, type Mark, marksOf } from "./marks.js";
+import { measure, ScriptedAgent } from "./rich.js";
+import { type Pair, pairsOf, type Way, waysOf } from "./ways.js";
+import { createWorker } from "./worker.js";
+
+/** What was seen in one pair. */
+export interface Cell {
+  readonly front: string;
+  readonly behind: string;
+  readonly marks: Readonly<Record<Aspect, Mark>>;
+  /** Each once. Empty: a rich exchange arrived unchanged. */
+  readonly losses: readonly string[];
+}
+
+export interface Matrix {
+  readonly ways: readonly string[];
+  readonly cells: readonly Cell[];
+  readonly exchanges: number;
+}
+
+/** Runs every pair on loopback sockets. Throws where something did not work, or was lost and not told. */
+export async function runMatrix(among: readonly Protocol[] = protocols): Promise<Matrix> {
+  const script = new ScriptedAgent();
+  const worker = createWorker(script.over(conformanceAgent));
+  const ways = await waysOf(among);
+  const bridges = await openBridges(worker, { protocols: among });
+  try {
+    const cells: Cell[] = [];
+    let exchanges = 0;
+    for (const pair of pairsOf(ways)) {
+      const gateway = await bridges.behind(pair.behind);
+      const measured = await measure(pair, gateway, worker, script);
+      if (measured.unreported.length > 0)
+        throw new Error(`${pair.name}: lost and not told:\n  ${measured.unreported.join("\n  ")}`);
+      const marks = await marksOf(pair, await gateway.caller(pair.front), worker).catch((thrown: unknown) => {
+        throw new Error(`${pair.name}: ${String(thrown)}`, { cause: thrown });
+      });
+      cells.push(cellOf(pair, marks, measured.losses));
+      exchanges += measured.exchanges;
+    }
+    return { ways: ways.map(nameOf), cells, exchanges };
+  } finally {
+    await bridges.close();
+  }
+}
+
+function cellOf({ front, behind }: Pair, marks: Cell["marks"], losses: readonly Loss[]): Cell {
+  const lines = losses.map(({ protocol, path, reason }) => `${protocol} · \`${path.replaceAll(/\[\d*\]/g, "[]")}\` · ${reason}`);
+  return { front: nameOf(front), behind: nameOf(behind), marks, losses: [...new Set(lines)].sort() };
+}
+
+function nameOf({ pin }: Way): string {
+  const [way = "", binding = ""] = pin.split("/", 2);
+  return `${way.replace("@", " ")} ${binding}`;
+}
+
+const SIGNS: Readonly<Record<Mark, string>> = { native: "●", "stand-in": "◐", absent: "○" };
+
+/** The matrix as Markdown: one row for each way in front, one column for each behind, losses by number. */
+export function formatMatrix({ ways, cells, exchanges }: Matrix): string {
+  const known = [...new Set(cells.flatMap(({ losses }) => losses))].sort();
+  const numbers = new Map(known.map((loss, index) => [loss, index + 1]));
+  const shown = ({ marks, losses }: Cell): string => {
+    const signs = ASPECTS.map((aspect) => SIGNS[marks[aspect]]).join("");
+    const lost = losses.length === 0 ? "none" : inRuns(losses.map((loss) => numbers.get(loss) ?? 0));
+    return `${signs}<br>${lost}`;
+  };
+  const rows = ways.map((front) => {
+    const row = ways.map((behind) => cells.find((cell) => cell.front === front && cell.behind === behind));
+    return `| **${front}** | ${row.map((cell) => (cell === undefined ? "" : shown(cell))).join(" | ")} |`;
+  });
+  return [
+    `Signs, in this order: ${ASPECTS.join(", ")}. Below them: what was lost, by number. ${exchanges} exchanges were compared.`,
+    "",
+    `| in front ↓ behind → | ${ways.join(" | ")} |`,
+    `|---|${ways.map(() => "---|").join("")}`,
+    ...rows,
+    "",
+    "| | lost by | what | why |",
+    "|--:|---|---|---|",
+    ...known.map((loss) => `| ${numbers.get(loss)} | ${loss.split(" · ").join(" | ")} |`),
+  ].join("\n");
+}
+
+/** `1–3 7`: numbers in ascending order, those that follow each other as one. */
+function inRuns(numbers: readonly number[]): string {
+  const runs: { readonly first: number; last: number }[] = [];
+  for (const number of numbers) {
+    const run = runs.at(-1);
+    if (run?.last === number - 1) run.last = number;
+    else runs.push({ first: number, last: number });
+  }
+  return runs.map(({ first, last }) => (first === last ? `${first}` : `${first}–${last}`)).join(" ");
+}

@@ -1,0 +1,85 @@
+import {
+  AgentError,
+  answerOf,
+  EMULATED_KEY,
+  type Event,
+  type EventOf,
+  type Part,
+  type Task,
+  textOf,
+} from "../../../src/index.js";
+
+/** What a reader of a stream sees of an event, whichever wires it crossed. */
+export function seen(event: Event): string {
+  switch (event.kind) {
+    case "task":
+      return `task ${event.task.status.state}`;
+    case "status":
+      return `status ${event.status.state}`;
+    case "artifact":
+      return `artifact ${textOf(event.artifact.parts)}`;
+    default:
+      return event.kind;
+  }
+}
+
+export async function collect<T>(events: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+/** The content of all events, in the order in which it came. */
+export function contentOf(events: readonly Event[]): readonly Part[] {
+  return events.flatMap((event) => {
+    switch (event.kind) {
+      case "message":
+        return event.message.content;
+      case "task":
+        return answerOf(event.task);
+      case "artifact":
+        return event.artifact.parts;
+      default:
+        return [];
+    }
+  });
+}
+
+/** The words of all events without a gap: where pieces were cut does not show. */
+export function wordsOf(events: readonly Event[]): string {
+  return contentOf(events)
+    .map((part) => (part.kind === "text" ? part.text : `<${part.kind}>`))
+    .join("");
+}
+
+/** What the gateway says it stood in for. */
+export function emulatedIn(events: readonly Event[]): readonly unknown[] {
+  return events.flatMap((event) => {
+    const metadata = event.kind === "status" || event.kind === "artifact" ? event.metadata : undefined;
+    const flagged = metadata?.[EMULATED_KEY];
+    return Array.isArray(flagged) ? flagged : [];
+  });
+}
+
+export function taskIn(event: EventOf<"send">): Task {
+  if (event.kind !== "task") throw new Error(`a task was expected, and ${event.kind} came`);
+  return event.task;
+}
+
+/** The task that a stream is about. */
+export function taskIdIn(events: readonly Event[]): string {
+  for (const event of events) {
+    if (event.kind === "task") return event.task.id;
+    if (event.kind === "status" || event.kind === "artifact") return event.taskId;
+  }
+  throw new Error("the stream names no task");
+}
+
+export function codeOf(thrown: unknown): string {
+  return AgentError.from(thrown).code;
+}
+
+/** The state of a task, or the code of the error, or what else came. */
+export function outcomeOf(answer: Promise<EventOf<"send">>): Promise<string> {
+  return answer.then((event) => (event.kind === "task" ? event.task.status.state : event.kind), codeOf);
+}
