@@ -1,4 +1,17 @@
-import type { Call, Card, Extension, Json, Loss, Maybe, Operation, Principal, Reply, Skill } from "../envelope/index.js";
+import type {
+  Call,
+  Card,
+  Extension,
+  Json,
+  Loss,
+  Maybe,
+  Metadata,
+  Operation,
+  OperationOf,
+  Principal,
+  Reply,
+  Skill,
+} from "../envelope/index.js";
 import type { AgentFunction } from "../tasks/index.js";
 import { type AddressBook, createAddressBook, type PeerAddress } from "./address-book.js";
 import type { EdgeOptions } from "./edge.js";
@@ -46,6 +59,8 @@ export interface Agent extends AddressBook {
   answers?(operation: Operation, call: Call): Maybe<Reply>;
   /** Stops work that is done elsewhere, by what was kept with its task. */
   cancel?(saved: Json, call: Call): Promise<void>;
+  /** What a new task of its says about itself. */
+  marks?(operation: OperationOf<"send">): Maybe<Metadata>;
   /** Hears of what could not be carried between a caller and this agent. */
   lost?(loss: Loss): void;
   /** Its host hands it what callers showed to get in, because another agent is shown it too. */

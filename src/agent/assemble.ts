@@ -130,7 +130,12 @@ export function assemble(
   const served = new Map(
     agents.map((each) => [
       each.name,
-      { handle: handleOf(each, options, large), restartable: each.restartable, cancel: each.cancel?.bind(each) },
+      {
+        handle: handleOf(each, options, large),
+        restartable: each.restartable,
+        cancel: each.cancel?.bind(each),
+        marks: each.marks?.bind(each),
+      },
     ]),
   );
   const push = openPush(options.push, { atOnce: taskLimits.pushesAtOnce, notify: () => door.notify });

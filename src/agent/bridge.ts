@@ -6,6 +6,8 @@ import {
   cancelAdopted,
   cardInFront,
   closeAdopted,
+  emulationMarks,
+  emulationRefused,
   LossAccount,
   type LossReport,
   relaying,
@@ -137,7 +139,6 @@ export function bridgedAgent(upstream: Upstream, known: BridgeFacts, settings: B
     upstream,
     veil: createVeil(name, secret),
     credentials: callers.sendsCredentialsOn ? credentialSeal(name, secret, () => ids.now()) : undefined,
-    strict,
     lose: (loss) => account.add(loss),
     ids,
     clock: settings.clock ?? systemClock,
@@ -158,11 +159,17 @@ export function bridgedAgent(upstream: Upstream, known: BridgeFacts, settings: B
     behind,
     lost: (loss: Loss) => account.add(loss),
     cancel: cancelAdopted(parts),
+    marks: (operation) => emulationMarks(upstream, operation),
     answers(operation: Operation, call) {
-      const refused = refusedStranger(operation, call, mode, callers.sendsCredentialsOn);
+      const refused = refusedStranger(operation, call, { mode, card, sendsCredentialsOn: callers.sendsCredentialsOn });
       if (refused !== undefined) return Promise.reject(refused);
       if (operation.kind === "send") account.messages++;
-      if (mode === "relay" || (operation.kind === "card" && operation.extended)) return relayed(operation, call);
+      if (mode === "relay") return relayed(operation, call);
+      if (operation.kind === "card" && operation.extended && card.capabilities.extended) return relayed(operation, call);
+      if (strict && operation.kind === "send") {
+        const unable = emulationRefused(upstream, operation.delivery);
+        if (unable !== undefined) return Promise.reject(unable);
+      }
       return operation.kind === "session.close" ? closeAdopted(parts, operation.sessionId, call) : undefined;
     },
   };
@@ -185,11 +192,14 @@ function cautions({ callers }: BridgeFacts, { secret }: BridgeSettings, policy: 
 function refusedStranger(
   operation: Operation,
   { caller, credential }: Call,
-  mode: "adopt" | "relay",
-  sendsCredentialsOn: boolean,
+  {
+    mode,
+    card,
+    sendsCredentialsOn,
+  }: { readonly mode: "adopt" | "relay"; readonly card: Card; readonly sendsCredentialsOn: boolean },
 ): Maybe<AgentError> {
   if (caller.scheme !== "anonymous") return undefined;
-  if (operation.kind === "card" && operation.extended && credential === undefined)
+  if (operation.kind === "card" && operation.extended && card.capabilities.extended && credential === undefined)
     return new AgentError("unauthenticated", "the extended card is for authenticated callers");
   if (!sendsCredentialsOn || mode === "relay" || operation.kind === "card" || operation.kind === "ping") return undefined;
   return new AgentError(

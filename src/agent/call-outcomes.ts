@@ -1,6 +1,6 @@
 import type { Event, Layer, Maybe } from "../envelope/index.js";
 import { around, type Clock, type Outcome } from "../policies/index.js";
-import { stateIn } from "../telemetry/edge.js";
+import { stateIn } from "../policies/task-named.js";
 
 /** How a send ended for the one who waited. */
 export interface CallOutcome {

@@ -8,8 +8,6 @@ export interface AdoptParts {
   readonly upstream: Upstream;
   /** Names that callers chose, as the peer may see them. */
   veil(owner: string, kind: string, value: string): string;
-  /** Refuses what the peer cannot do, instead of standing in for it. */
-  readonly strict: boolean;
   /** Hears of everything that is lost on the way. */
   readonly lose: LossSink;
   /** Seals and opens a caller's credential; absent where none goes along. */

@@ -1,6 +1,8 @@
 import {
   AgentError,
   type Call,
+  type Cancel,
+  type Envelope,
   type Event,
   isInterrupted,
   isPromise,
@@ -23,8 +25,9 @@ import {
 import type { AdoptParts } from "./adopt-parts.js";
 import { type AdoptedState, readState, writeState } from "./adopted-state.js";
 import { attach } from "./attach.js";
-import { type Emulated, emulatedFor, emulationNote, refuseEmulation, tellEmulation } from "./emulation.js";
-import { withHops } from "./hops.js";
+import { type Emulated, emulatedFor, emulationNote, tellEmulation } from "./emulation.js";
+import { holdCancel, isUnwanted } from "./hold-cancel.js";
+import { extraWithHops } from "./hops.js";
 import { asOurs, extensionsOf, one, strangerOf, traceOf } from "./onward.js";
 import { snapshotEvents } from "./snapshot-events.js";
 import { canStream, type Upstream } from "./upstream.js";
@@ -54,18 +57,23 @@ class Adoption {
   }
 
   async *run(): AgentStream {
-    const { upstream, strict } = this.#parts;
+    const { upstream, clock } = this.#parts;
     const task = this.#task;
     const begun = task.restarted ? this.#begun() : undefined;
     if (begun !== undefined) return yield* this.#attach(begun);
     const emulated = emulatedFor(upstream, task.delivery);
-    if (strict) refuseEmulation(emulated, upstream);
     tellEmulation(emulated, upstream, this.#lose);
     if (emulated.length > 0) yield this.#receipt(emulated);
+    // Where a plain answer is wanted, or the peer has no tasks, there is no name to wait for.
+    const getsName = task.delivery !== "answer" && upstream.traits().tasks;
+    const held = getsName ? holdCancel(task.cancel, () => this.#state !== undefined, clock) : undefined;
     try {
-      const reply = upstream.handler(this.#send(), this.#call());
-      if (isPromise(reply)) return yield* this.#settled(await reply);
-      return yield* this.#follow(reply);
+      const reply = upstream.handler(this.#send(), this.#call(held?.source));
+      if (!isPromise(reply)) return yield* this.#follow(reply);
+      const event = await reply;
+      const step = this.#take(event);
+      if (step instanceof RelayedMessage || isEnd(event)) return step;
+      return yield* this.#unsettled(step);
     } catch (thrown) {
       const error = AgentError.from(thrown);
       const known = this.#begunNow();
@@ -73,6 +81,8 @@ class Adoption {
       if (error.code === "deadline") void this.#giveUp();
       if (isCut(error) && error.facts.sent !== "no" && !upstream.traits().tasks) throw lostAnswer(error);
       throw asOurs(error, this.#parts.credentials !== undefined);
+    } finally {
+      held?.unlink();
     }
   }
 
@@ -94,10 +104,24 @@ class Adoption {
     return new Relayed([{ kind: "status", ...of, status, metadata: emulationNote(emulated) }], undefined);
   }
 
+  /** A wire without tasks holds a conversation open for every session, so only those get one that callers have named. */
+  #session(): Maybe<string> {
+    const { upstream, veil } = this.#parts;
+    const { owner, sessionId } = this.#task;
+    if (this.#message.context.sessionId !== undefined || upstream.traits().tasks) return veil(owner, "session", sessionId);
+    this.#lose({
+      protocol: upstream.protocol(),
+      path: "message.context.sessionId",
+      valueKind: "string",
+      reason: "a conversation is opened only for callers who name one",
+    });
+    return undefined;
+  }
+
   #send(): Send {
     const { upstream, veil, ids } = this.#parts;
-    const { owner, sessionId, outputModes, call, delivery, id, turn } = this.#task;
-    const { context, meta, references } = this.#message;
+    const { owner, outputModes, call, delivery, id, turn } = this.#task;
+    const { ts, src, dst, intent, role, content, context, meta, references, extensions, metadata, proofs, extra } = this.#message;
     if (references !== undefined)
       this.#lose({
         protocol: upstream.protocol(),
@@ -108,30 +132,39 @@ class Adoption {
     const key =
       context.idempotencyKey ?? (upstream.card().capabilities.idempotentSend && id !== undefined ? `${id} ${turn}` : undefined);
     const known = this.#state;
-    const envelope = {
-      ...plain(this.#message),
+    const envelope: Envelope = {
       id: ids.newId(),
+      ts,
+      src,
+      dst,
+      intent,
+      role,
+      content,
       context: {
         ...context,
         idempotencyKey: key && veil(owner, "key", key),
-        sessionId: known?.contextId ?? veil(owner, "session", sessionId),
+        sessionId: known?.contextId ?? this.#session(),
         taskId: known?.taskId,
       },
       // Which way is taken in front says nothing about the way behind.
       meta: { ...meta, protocolHint: undefined },
       references: undefined,
+      extensions,
+      metadata,
+      proofs,
+      extra: extraWithHops(extra, (call?.hops ?? 0) + 1),
     };
     return {
       kind: "send",
-      envelope: withHops(envelope, (call?.hops ?? 0) + 1),
-      delivery: wanted(delivery, upstream),
+      envelope,
+      delivery: wanted(delivery, upstream, context.idempotencyKey !== undefined),
       task: "auto",
       outputModes: outputModes.length === 0 ? undefined : outputModes,
     };
   }
 
-  #call(): Call {
-    const { call, cancel, owner, caller, id } = this.#task;
+  #call(cancel: Cancel = this.#task.cancel): Call {
+    const { call, owner, caller, id } = this.#task;
     const onward = startCall({
       caller: call?.caller ?? strangerOf(owner, caller),
       parameters: call && { ...traceOf(call), ...extensionsOf(call) },
@@ -153,11 +186,9 @@ class Adoption {
     else call.lose(loss);
   };
 
-  /** One event that should be the whole answer; a task that is not at its end is followed. */
-  async *#settled(event: Event): AgentStream {
-    const end = this.#take(event);
-    if (end instanceof RelayedMessage || isEnd(event)) return end;
-    yield end;
+  /** One event should have been the whole answer; a task that is not at its end is followed. */
+  async *#unsettled(begun: Relayed): AgentStream {
+    yield begun;
     const known = this.#begunNow();
     if (known === undefined) throw new AgentError("bad_peer", "the answer was no answer, and names no task");
     return yield* this.#attach(known);
@@ -189,11 +220,13 @@ class Adoption {
   }
 
   #relayed(events: readonly ElsewhereEvent[], taskId: string, contextId: string, cursor: AdoptedState["cursor"]): Relayed {
-    const { turn, call } = this.#task;
+    const { turn, call, cancel } = this.#task;
     const before = this.#begunNow();
     if (before !== undefined && before.cursor === cursor) return new Relayed(events, undefined);
     const credential = before?.credential ?? (call && this.#parts.credentials?.seal(call)) ?? this.#state?.credential;
+    const isNew = this.#state === undefined;
     this.#state = { turn, taskId, contextId, cursor, credential };
+    if (isNew && isUnwanted(cancel.reason)) void this.#giveUp();
     return new Relayed(events, writeState(this.#state));
   }
 
@@ -240,8 +273,9 @@ class Adoption {
 const GIVE_UP_MS = 5_000;
 
 /** How the peer is asked, so that it is found again where that matters and nothing is paid for where it does not. */
-function wanted(delivery: Send["delivery"], upstream: Upstream): Send["delivery"] {
-  if (delivery === "answer") return "answer";
+function wanted(delivery: Send["delivery"], upstream: Upstream, hasKey: boolean): Send["delivery"] {
+  // Whoever gives a key means to come back for the answer: only a stream tells early how the task is called over there.
+  if (delivery === "answer" && !(hasKey && canStream(upstream))) return "answer";
   return canStream(upstream) ? "stream" : "accepted";
 }
 
@@ -259,10 +293,4 @@ export function isCut({ code }: AgentError): boolean {
 /** Without tasks there is nothing to ask for again, and saying it again may do it twice. */
 function lostAnswer(cause: AgentError): AgentError {
   return new AgentError("lost_place", "the answer was lost on its way, and the agent behind this gateway keeps none", { cause });
-}
-
-/** The message without what reading it added. */
-function plain(message: IncomingMessage): Omit<IncomingMessage, "text"> {
-  const { id, ts, src, dst, intent, role, content, context, meta, references, extensions, metadata, proofs, extra } = message;
-  return { id, ts, src, dst, intent, role, content, context, meta, references, extensions, metadata, proofs, extra };
 }

@@ -1,4 +1,4 @@
-import { AgentError, type JsonObject, type LossSink, type OperationOf } from "../envelope/index.js";
+import { AgentError, type JsonObject, type LossSink, type Maybe, type Metadata, type OperationOf } from "../envelope/index.js";
 import { canStream, type Upstream } from "./upstream.js";
 
 /** What the gateway does in place of a peer that cannot. */
@@ -27,10 +27,19 @@ const ONLY_STREAMING: readonly Emulated[] = Object.freeze(["streaming"]);
 const BOTH: readonly Emulated[] = Object.freeze(["streaming", "tasks"]);
 
 /** Whoever is strict is told no instead. */
-export function refuseEmulation(emulated: readonly Emulated[], upstream: Upstream): void {
-  if (emulated.length === 0) return;
+export function emulationRefused(upstream: Upstream, delivery: OperationOf<"send">["delivery"]): Maybe<AgentError> {
+  const emulated = emulatedFor(upstream, delivery);
+  if (emulated.length === 0) return undefined;
   const what = emulated.join(" and ");
-  throw new AgentError("unsupported", `the agent behind this gateway has no ${what} over ${upstream.protocol()}`, { sent: "no" });
+  return new AgentError("unsupported", `the agent behind this gateway has no ${what} over ${upstream.protocol()}`, {
+    sent: "no",
+  });
+}
+
+/** What a task says about itself from its first moment, where the gateway stands in. */
+export function emulationMarks(upstream: Upstream, { delivery }: OperationOf<"send">): Maybe<Metadata> {
+  const emulated = emulatedFor(upstream, delivery);
+  return emulated.length === 0 ? undefined : emulationNote(emulated);
 }
 
 /** Said to whoever keeps account of losses. */

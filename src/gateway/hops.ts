@@ -5,7 +5,11 @@ export const HOPS_KEY = "koine_hops";
 
 /** The message as it goes on behind one more gateway. */
 export function withHops(envelope: Envelope, hops: number): Envelope {
-  return { ...envelope, extra: { ...envelope.extra, [HOPS_KEY]: hops } };
+  return { ...envelope, extra: extraWithHops(envelope.extra, hops) };
+}
+
+export function extraWithHops(extra: Maybe<Metadata>, hops: number): Metadata {
+  return extra === undefined ? { [HOPS_KEY]: hops } : { ...extra, [HOPS_KEY]: hops };
 }
 
 /** Refuses what has passed too many gateways: it goes round in a circle. What a message says of its hops is not passed on to agents. */

@@ -3,7 +3,7 @@ export { adopting } from "./adopt.js";
 export type { AdoptParts, CredentialSeal } from "./adopt-parts.js";
 export { cancelAdopted, closeAdopted } from "./adopted-work.js";
 export { CARD_POLICIES, type CardFacts, type CardPolicy, cardInFront } from "./card-policy.js";
-export { EMULATED_KEY } from "./emulation.js";
+export { EMULATED_KEY, emulationMarks, emulationRefused } from "./emulation.js";
 export { refuseLoops } from "./hops.js";
 export { type CountedLoss, LossAccount, type LossReport } from "./loss-report.js";
 export { type RelayOptions, relay } from "./relay.js";

@@ -55,7 +55,8 @@ export function believeGateway(admission: Admission, isGateway: (who: Principal)
     const who = await admission(request);
     const statement = request.headers[CALLER_HEADER];
     if (statement === undefined) return who;
-    if (!isGateway(who)) throw new AgentError("forbidden", "only the gateway may say for whom it calls", { field: CALLER_HEADER });
+    if (!isGateway(who))
+      throw new AgentError("forbidden", "only the gateway may say for whom it calls", { field: CALLER_HEADER });
     return readStatement(stated, statement);
   }
   const { open, security, claims, accepts, challenge } = admission;

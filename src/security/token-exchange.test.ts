@@ -46,7 +46,10 @@ const given = (token: string, seconds = 300): Answer => [
 function at(tokenUrl: string, more: Partial<TokenExchangeOptions> = {}) {
   let nowMs = 1_000_000;
   const exchange = tokenExchange({ tokenUrl, ...more }, () => nowMs);
-  return { exchange, pass: (ms: number) => void (nowMs += ms) };
+  const pass = (ms: number): void => {
+    nowMs += ms;
+  };
+  return { exchange, pass };
 }
 
 describe("a token exchange", () => {

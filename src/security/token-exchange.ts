@@ -158,7 +158,9 @@ function refusal(host: string, status: number, error: string): AgentError {
     return new AgentError("forbidden", `the token service at ${host} gives the caller no token for this agent${word}`, {
       sent: "no",
     });
-  return new AgentError("unauthenticated", `the token service at ${host} does not take the caller's token${word}`, { sent: "no" });
+  return new AgentError("unauthenticated", `the token service at ${host} does not take the caller's token${word}`, {
+    sent: "no",
+  });
 }
 
 const GATEWAYS_FAULT: ReadonlySet<string> = new Set(["invalid_client", "unauthorized_client", "unsupported_grant_type"]);

@@ -165,7 +165,7 @@ export class Run implements Running, TurnTask {
   #take(step: Progress | Relayed | string): void {
     const { ids } = this.#place;
     if (step instanceof Relayed) {
-      for (const event of step.events) this.#writer.add(relayedEvent(this.#talk, event));
+      for (const event of step.events) this.#writer.add(relayedEvent(this.#talk, event, ids));
       if (step.state !== undefined) this.#writer.keep(step.state);
     } else if (!(step instanceof Progress)) {
       this.#writer.add(artifactEvent(this.#talk, this.#result.id, partsOf(step), { append: this.#result.started }));

@@ -46,7 +46,8 @@ export async function startTask(place: Workplace, asking: Asking, turn: Turn): P
   let run: Maybe<Run>;
   place.enter(owner);
   try {
-    const task = newTask(place.ids.newId(), sessionId, message, place.ids.now());
+    const metadata = named.agent.marks?.(operation);
+    const task = newTask({ id: place.ids.newId(), contextId: sessionId, metadata }, message, place.ids.now());
     const push = operation.push && (await checkedPush(place, call, operation.push, task.id));
     const created = await place.store.create({ task, owner, agent: named.name, key, lease: leaseOf(place), push });
     if (!created.made) {
@@ -67,9 +68,9 @@ export function leaseOf(place: Workplace): LeaseRequest {
   return { holder: place.holder, leaseMs: place.limits.leaseMs };
 }
 
-function newTask(id: string, contextId: string, message: Envelope, at: number): Task {
+function newTask(names: Pick<Task, "id" | "contextId" | "metadata">, message: Envelope, at: number): Task {
   const status = { state: "submitted", at, message: undefined } as const;
-  return { id, contextId, status, artifacts: [], history: [message], metadata: undefined };
+  return { ...names, status, artifacts: [], history: [message] };
 }
 
 async function keyOf(place: Workplace, message: Envelope, agent: string): Promise<IdempotencyKey> {

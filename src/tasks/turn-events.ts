@@ -48,13 +48,13 @@ export function artifactEvent(talk: TaskTalk, id: string, parts: readonly Part[]
   return { kind: "artifact", taskId: talk.taskId, contextId: talk.sessionId, artifact, append, last, metadata: undefined };
 }
 
-/** An event of a task elsewhere as one of this task. */
-export function relayedEvent(talk: TaskTalk, event: ElsewhereEvent): TaskEvent {
+/** An event of a task elsewhere as one of this task. When it happened is said by the clock here: how long a task is kept depends on it. */
+export function relayedEvent(talk: TaskTalk, event: ElsewhereEvent, ids: Ids): TaskEvent {
   const ours = { taskId: talk.taskId, contextId: talk.sessionId, head: undefined, cursor: undefined };
   if (event.kind === "artifact") return { ...event, ...ours };
   const { message } = event.status;
-  if (message === undefined) return { ...event, ...ours };
-  return { ...event, ...ours, status: { ...event.status, message: relayedMessage(talk, message) } };
+  const said = message && relayedMessage(talk, message);
+  return { ...event, ...ours, status: { ...event.status, at: ids.now(), message: said } };
 }
 
 /** How the entries of one turn end. `final` endings stand even if a message of the caller still waits. */
@@ -83,7 +83,7 @@ export function turnEnd(talk: TaskTalk, result: Result | AgentError, artifact: R
     return { events: [failedEvent(talk, ids, { code: result.code, message: result.message })], final: true };
   }
   if (result instanceof Ending) return endingEvents(talk, result, ids);
-  if (result instanceof Relayed) return relayedEnd(talk, result);
+  if (result instanceof Relayed) return relayedEnd(talk, result, ids);
   if (result instanceof RelayedMessage) return messageEnd(talk, result.message, artifact, ids);
   const completed = statusEvent(talk, "completed", ids);
   if (result === undefined || result === null) return { events: [completed], final: false };
@@ -92,10 +92,10 @@ export function turnEnd(talk: TaskTalk, result: Result | AgentError, artifact: R
 }
 
 /** What ended elsewhere has ended, whoever still waits to be heard. */
-function relayedEnd(talk: TaskTalk, { events }: Relayed): TurnEnd {
+function relayedEnd(talk: TaskTalk, { events }: Relayed, ids: Ids): TurnEnd {
   const last = events.at(-1);
   if (last?.kind !== "status") throw new AgentError("internal", "a turn that was relayed has no end");
-  return { events: events.map((event) => relayedEvent(talk, event)), final: isTerminal(last.status.state) };
+  return { events: events.map((event) => relayedEvent(talk, event, ids)), final: isTerminal(last.status.state) };
 }
 
 /** A bare message to a caller who wanted a task. */

@@ -1,4 +1,4 @@
-import { AgentError, type Call, type Json, type Maybe, type Part } from "../envelope/index.js";
+import { AgentError, type Call, type Json, type Maybe, type Metadata, type OperationOf, type Part } from "../envelope/index.js";
 import type { AgentFunction } from "./agent-function.js";
 import type { TaskLimits } from "./limits.js";
 import { Teller } from "./push-delivery.js";
@@ -23,6 +23,8 @@ export interface ServedAgent {
    * it throws is the answer to whoever wanted to cancel, and the task goes on.
    */
   readonly cancel?: Maybe<(saved: Json, call: Call) => Promise<void>>;
+  /** What a new task of its says about itself from its first moment. */
+  readonly marks?: Maybe<(operation: OperationOf<"send">) => Maybe<Metadata>>;
 }
 
 /** Follows the link of a URL part. Guard, size and digest are its affair; so is hearing the signal. */

@@ -37,6 +37,8 @@ export const subscribeDuties: readonly WireDuty[] = [
       const { id } = await runningTask(probe);
       const subscription = await stream(probe, "SubscribeToTask", { id });
       const seeing = collect(subscription);
+      // What the stream fails with is heard below; when the cancel fails first, nobody hears it.
+      seeing.catch(() => undefined);
       resultOf(await call(probe, "CancelTask", { id }));
       const events = await seeing;
       demand(stateOf(events.at(-1)) === "canceled", `the stream ended ${stateOf(events.at(-1))}`);

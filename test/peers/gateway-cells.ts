@@ -1,0 +1,48 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { expectedAt, type Refusals, type Speech } from "./gateway-expected.js";
+import type { Fleet, OfficialAgent } from "./gateway-fleet.js";
+import type { Cell } from "./gateway-table.js";
+import type { OfficialClient, Seen } from "./gateway-walk.js";
+
+export interface ClientUnderTest {
+  readonly client: OfficialClient;
+  readonly speaks: Speech;
+  readonly refusals: Refusals;
+}
+
+export type AgentUnderTest = Omit<OfficialAgent, "url"> & { readonly speaks: Speech };
+
+/** For all agents, one after the other. */
+const WALK_MS = 180_000;
+
+/** One walk for each client, one test for each agent it meets there, and what the agents themselves saw of it. */
+export function describeCells(
+  clients: readonly ClientUnderTest[],
+  agents: readonly AgentUnderTest[],
+  fleet: () => Fleet,
+): readonly Cell[] {
+  const cells: Cell[] = [];
+  describe.each(clients)("$client.name through a gateway", ({ client, speaks, refusals }) => {
+    let walked: { readonly [agent: string]: Seen };
+    beforeAll(async () => {
+      walked = await client.walk(fleet().addresses);
+    }, WALK_MS);
+
+    test.each(agents)("to $name", ({ name, speaks: agentSpeaks }) => {
+      const expected = expectedAt(speaks, agentSpeaks, refusals);
+      const seen = walked[name] ?? {};
+      cells.push({ client: client.name, clientSpeaks: speaks, agent: name, agentSpeaks, seen, expected });
+      expect(seen).toEqual(expected);
+    });
+  });
+
+  // Behind all walks: whoever cancels at a gateway wants the work to end, not only the gateway's task.
+  const canceling = clients.filter(({ speaks }) => speaks !== "agora").length;
+  test.each(agents)("every cancel arrived at $name", async ({ name, speaks }) => {
+    const state = { a2a: "canceled", acp: "canceling" };
+    await expect
+      .poll(() => fleet().cancels(name))
+      .toEqual(speaks === "agora" ? [] : Array<string>(canceling).fill(state[speaks]));
+  });
+  return cells;
+}

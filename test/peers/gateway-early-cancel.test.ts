@@ -1,0 +1,52 @@
+import { afterEach, expect, test } from "vitest";
+import { bridge, type Event, isPromise, type Layer, serve, Verdicts } from "../../src/index.js";
+import { collect } from "./against-official.js";
+import { newAcpClient } from "./gateway-client-acp.js";
+import { SERVED_AS, watchCancels } from "./gateway-fleet.js";
+import { startOfficial13 } from "./official-1.3.js";
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** Holds back what the agent says first until it is let go. */
+function slowToBegin(release: Promise<void>): Layer {
+  return (next) => (operation, call) => {
+    const reply = next(operation, call);
+    return operation.kind === "send" && !isPromise(reply) ? late(reply, release) : reply;
+  };
+}
+
+async function* late(reply: AsyncIterable<Event>, release: Promise<void>) {
+  for await (const event of reply) {
+    await release;
+    yield event;
+  }
+}
+
+test("a cancel that comes before the agent has said how it calls its task stops that task all the same", async () => {
+  const official = await startOfficial13();
+  closing.push(() => official.close());
+  const cancels: string[] = [];
+  let letGo = (): void => undefined;
+  const release = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const layers = [watchCancels((outcome) => void cancels.push(outcome)), slowToBegin(release)];
+  const bridged = await bridge(official.url, { verdicts: new Verdicts(), layers, bridge: { name: SERVED_AS } });
+  closing.push(() => bridged.close());
+  const gateway = await serve(bridged);
+  closing.push(() => gateway.close());
+
+  const client = newAcpClient(gateway.url);
+  const events = client.runStream(SERVED_AS, "conform: wait");
+  const begun = (await events.next()).value;
+  const id = begun && "run" in begun ? begun.run.run_id : "";
+  const rest = collect(events);
+  await client.runCancel(id);
+  expect((await rest).at(-1)?.type).toBe("run.cancelled");
+  expect(cancels).toEqual([]);
+  letGo();
+  await expect.poll(() => cancels).toEqual(["canceled"]);
+});

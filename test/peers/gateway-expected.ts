@@ -1,0 +1,54 @@
+import type { Seen } from "./gateway-walk.js";
+
+/** The protocol of an agent or a client, as far as it decides what can be said. */
+export type Speech = "a2a" | "acp" | "agora";
+
+/** How a client's library names two refusals. */
+export interface Refusals {
+  /** A task nobody knows. */
+  readonly unknown: string;
+  /** An agent that gave no answer and no task. */
+  readonly noAnswer: string;
+}
+
+const PIECES = ["chunk 1 ", "chunk 2 ", "chunk 3 "];
+const QUESTION = "what is the answer?";
+const ANSWER = "the answer was: 42";
+const REASON = "as commanded";
+const STANDS_IN = "(stands in: streaming, tasks)";
+
+/** What a client must see at an agent, whatever is in between: what the agent does on command, in the client's own words. */
+export function expectedAt(client: Speech, agent: Speech, refusals: Refusals): Seen {
+  if (client === "agora") return inWords(agent);
+  const completed = (words: string): string => `completed: ${words}`;
+  // A2A may answer without a task, and so it does for an agent that has none; every answer of ACP is a run.
+  const plain = (words: string): string => (client === "a2a" && agent !== "acp" ? words : completed(words));
+  const [asks, canceling, canceled] =
+    client === "a2a" ? ["input-required", "canceled", "canceled"] : ["awaiting", "cancelling", "cancelled"];
+  return {
+    ask: plain("you said: hello"),
+    task: completed(resultOf(agent).join("|")),
+    stream: [...(agent === "agora" ? [STANDS_IN, PIECES.join("")] : PIECES), "completed"].join("|"),
+    input: agent === "agora" ? `${plain(QUESTION)} → ${plain(ANSWER)}` : `${asks}: ${QUESTION} → ${completed(ANSWER)}`,
+    cancel: `${canceling}, on the stream ${canceled}, afterwards ${canceled}`,
+    error: client === "a2a" && agent === "agora" ? `refused: ${refusals.noAnswer}` : `failed: ${REASON}`,
+    unknown: `refused: ${refusals.unknown}`,
+  };
+}
+
+/** Agora has one answer for one message, and that is all its client can see. */
+function inWords(agent: Speech): Seen {
+  const refused = JSON.stringify({ status: "error", message: REASON, body: REASON });
+  return {
+    ask: "you said: hello",
+    task: resultOf(agent).join("\n"),
+    stream: PIECES.join(""),
+    input: `${QUESTION} → ${ANSWER}`,
+    error: `refused: Error in external conversation: ${refused}`,
+  };
+}
+
+/** The agent of ACP has one more message for the end of its work. */
+function resultOf(agent: Speech): readonly string[] {
+  return agent === "acp" ? ["done", "finished"] : ["done"];
+}

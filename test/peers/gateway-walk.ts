@@ -1,0 +1,88 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { EMULATED_KEY } from "../../src/index.js";
+
+/** What every client tries at every agent, as far as it has words for it. */
+export const CHECKS = ["ask", "task", "stream", "input", "cancel", "error", "unknown"] as const;
+export type Check = (typeof CHECKS)[number];
+
+/** What a client saw at each check, in one line; absent where its protocol has no words for it. */
+export type Seen = { readonly [check in Check]?: string };
+
+/** One client of an official library, by one of its ways. */
+export interface OfficialClient {
+  readonly name: string;
+  /** Goes through all checks at each address, and says what it saw there, under the same names. */
+  walk(agents: Addresses): Promise<{ readonly [agent: string]: Seen }>;
+}
+
+type Addresses = { readonly [agent: string]: string };
+
+/** How long one check may take. */
+const CHECK_MS = 15_000;
+const LOOK_MS = 10;
+
+export type Checks = { readonly [check in Check]?: () => Promise<string> };
+
+/** A check that fails says so in its line, and the others are tried all the same. */
+export async function walkAll(
+  agents: Addresses,
+  open: (url: string) => Promise<Checks>,
+): Promise<{ readonly [agent: string]: Seen }> {
+  const seen: Record<string, Seen> = {};
+  for (const [agent, url] of Object.entries(agents)) seen[agent] = await walk(await open(url));
+  return seen;
+}
+
+async function walk(checks: Checks): Promise<Seen> {
+  const seen: { [check in Check]?: string } = {};
+  for (const check of CHECKS) {
+    const run = checks[check];
+    if (run !== undefined) seen[check] = await within(run).catch(raised);
+  }
+  return seen;
+}
+
+async function within(run: () => Promise<string>): Promise<string> {
+  const timer = new AbortController();
+  const late = delay(CHECK_MS, "raised nothing for too long", { signal: timer.signal });
+  try {
+    return await Promise.race([run(), late]);
+  } finally {
+    timer.abort();
+    await late.catch(() => undefined);
+  }
+}
+
+function raised(thrown: unknown): string {
+  return `raised ${nameOf(thrown)}: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+}
+
+/** The class of what was thrown; an error inside a stream is the cause of what the libraries throw. */
+function nameOf(thrown: unknown): string {
+  const error = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+  return error instanceof Error ? error.constructor.name : "no error";
+}
+
+/** What a call says, or the class of the error that it throws; which of several for one transport each does not matter. */
+export function orRefusal(call: Promise<string>): Promise<string> {
+  return call.catch(
+    (thrown: unknown) =>
+      `refused: ${nameOf(thrown)
+        .replace(/^(JsonRpc|Rest|Grpc)/, "")
+        .replace("JSONRPCError", "Error")}`,
+  );
+}
+
+/** What of an answer was the gateway's own doing, as its metadata says. */
+export function standIn(metadata: { readonly [name: string]: unknown } | undefined): string {
+  const emulated = metadata?.[EMULATED_KEY];
+  return Array.isArray(emulated) ? `(stands in: ${emulated.join(", ")})` : "";
+}
+
+/** Asks again until there is an answer; `walk` limits how long. */
+export async function until<T>(look: () => Promise<T>, enough: (seen: T) => boolean): Promise<T> {
+  for (let seen = await look(); ; seen = await look()) {
+    if (enough(seen)) return seen;
+    await delay(LOOK_MS);
+  }
+}
