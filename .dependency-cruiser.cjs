@@ -43,8 +43,9 @@ const MAY_IMPORT = {
   conformance: ["src/"],
   routerbench: ["src/index\\.ts", "src/router/index\\.ts", "src/embeddings/index\\.ts"],
   dashboard: ["src/index\\.ts"],
-  gateway: ["src/index\\.ts", "src/transport/node/index\\.ts", "dashboard/index\\.ts"],
-  up: ["src/index\\.ts", "src/router/index\\.ts"],
+  config: ["src/index\\.ts"],
+  gateway: ["src/index\\.ts", "src/transport/node/index\\.ts", "config/index\\.ts", "dashboard/index\\.ts"],
+  up: ["src/index\\.ts", "src/router/index\\.ts", "config/index\\.ts"],
   mcp: ["src/index\\.ts"],
   demo: ["src/index\\.ts", "src/router/index\\.ts", "gateway/index\\.ts", "up/index\\.ts", "dashboard/index\\.ts"],
   cli: [
@@ -52,6 +53,7 @@ const MAY_IMPORT = {
     "src/router/index\\.ts",
     "src/embeddings/index\\.ts",
     "src/transport/node/index\\.ts",
+    "config/index\\.ts",
     "gateway/index\\.ts",
     "up/index\\.ts",
     "mcp/index\\.ts",
@@ -67,7 +69,7 @@ const layers = Object.entries(MAY_IMPORT).map(([folder, allowed]) => ({
   severity: "error",
   from: { path: `^${folder}/` },
   to: {
-    path: "^(src|bench|conformance|routerbench|cli|dashboard|gateway|up|mcp|demo)/",
+    path: "^(src|bench|conformance|routerbench|cli|dashboard|config|gateway|up|mcp|demo)/",
     pathNot: [folder, ...allowed].map((path) => `^${path}`),
   },
 }));

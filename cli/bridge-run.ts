@@ -4,10 +4,10 @@ import { lossTable, lossTableJson } from "./bridge-losses.js";
 import type { BridgeCommandOptions } from "./bridge-options.js";
 import { credentialsOf } from "./credentials.js";
 import { usageError } from "./exit.js";
-import { endGateway, explained, sayStarted, startGateway, untilStopped } from "./gateway-run.js";
-import { identityCredentials } from "./identity-credentials.js";
+import { endGateway, explained, sayStarted, startGateway } from "./gateway-run.js";
 import { createOutput, type Output } from "./output.js";
-import { checkedAddress } from "./peer.js";
+import { checkedAddress, shownCredentials } from "./peer.js";
+import { untilStopped } from "./until-stopped.js";
 
 /** Names the variable below: the address of a Redis may hold a password. */
 const FROM_STORE = `\${KOINE_STORE}`;
@@ -32,7 +32,7 @@ export async function runBridge(url: string, options: BridgeCommandOptions): Pro
 
 /** Looked at once by itself: what is wrong with the address or the credentials is then said as for every other command. */
 async function reached(address: string, options: BridgeCommandOptions): Promise<RemoteAgent> {
-  const credentials = { ...credentialsOf(options), ...(await identityCredentials(options)) };
+  const credentials = await shownCredentials(options);
   return connect(address, { as: "koine", credentials, ...(options.pin === undefined ? {} : { pin: options.pin }) });
 }
 

@@ -6,7 +6,7 @@ import { outputOption } from "./peer.js";
 const DEFAULT_PORT = 7400;
 const ABOUT = `
 Examples:
-  koine demo                 a harbour of agents on four protocols, a gateway in front, and a page to watch it
+  koine demo                 agents on A2A 0.3 and 1.0, ACP and Agora, a gateway in front, and a page
   koine demo --check         run it once, try everything in it, and say what held
   koine demo -o json         decisions, health and figures as JSON lines
 

@@ -1,5 +1,6 @@
 import {
   ConfigError,
+  type ConfigWatch,
   checkGateway,
   type Gateway,
   type GatewayConfig,
@@ -12,8 +13,12 @@ import { AgentError } from "../src/index.js";
 import { CliError, EXIT, problemOf, usageError } from "./exit.js";
 import type { GatewayOptions } from "./gateway-options.js";
 import { gatewayJson, lossesJson, lossLines, reloadLine, sayGateway } from "./gateway-print.js";
-import { systemCode } from "./hint.js";
+import { listenProblem } from "./listen-problem.js";
 import { createOutput, type Output } from "./output.js";
+import { oneLine, printable } from "./printable.js";
+import { untilStopped } from "./until-stopped.js";
+
+const PROBLEM_CHARACTERS = 300;
 
 /** Reads a configuration and runs it until Ctrl-C, or only checks it. */
 export async function runGateway(file: string, options: GatewayOptions): Promise<void> {
@@ -43,7 +48,7 @@ async function check(file: string, config: GatewayConfig, options: GatewayOption
   else {
     for (const { id, url, speaks, problem } of upstreams)
       await output.text(
-        `${id}  ${url}${speaks === undefined ? "" : `  ${speaks}`}${problem === undefined ? "" : `  ${problem}`}\n`,
+        `${id}  ${url}${speaks === undefined ? "" : `  ${speaks}`}${problem === undefined ? "" : `  ${oneLine(problem, PROBLEM_CHARACTERS)}`}\n`,
       );
     for (const warning of warnings) output.say(output.colors.yellow(`warning: ${warning}`));
     output.say(`${file} is sound.`);
@@ -61,22 +66,12 @@ export async function startGateway(config: GatewayConfig, output: Output, requir
     return await explained(() =>
       openGateway(config, {
         requireUpstreams,
-        tell: (line) => output.say(line),
+        tell: (line) => output.say(printable(line)),
         onError: (thrown) => output.say(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)),
       }),
     );
   } catch (thrown) {
-    const code = systemCode(thrown);
-    if (code === "EADDRINUSE")
-      throw new CliError(EXIT.failure, `port ${port} of ${host} is in use`, {
-        code: "port_in_use",
-        hint: "Choose another with listen.port (or --port), or 0 for any free one.",
-      });
-    if (code === "EACCES")
-      throw new CliError(EXIT.failure, `port ${port} may not be used by this user`, { hint: "Choose one above 1023." });
-    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-      throw new CliError(EXIT.failure, `${host} is not an address of this machine`, { hint: "Choose another with listen.host." });
-    throw thrown;
+    throw listenProblem(thrown, { host, port, portBy: "listen.port (or --port)", hostBy: "listen.host (or --host)" });
   }
 }
 
@@ -102,16 +97,26 @@ function keepFresh(file: string, gateway: Gateway, watches: boolean, output: Out
     } catch (thrown) {
       const message = thrown instanceof ConfigError ? thrown.problems.map(problemText).join("\n  ") : problemOf(thrown).message;
       if (output.format === "json") output.say(JSON.stringify({ error: { code: "reload_refused", message } }));
-      else output.say(output.colors.yellow(`Not taken into use, the old configuration still is:\n  ${message}`));
+      else output.say(output.colors.yellow(`Not taken into use, the old configuration still is:\n  ${printable(message)}`));
     }
   }
   const onHangUp = (): void => void reload();
   process.on("SIGHUP", onHangUp);
-  const watching = watches ? watchConfig(file, () => void reload()) : undefined;
+  const watching = watches ? watched(file, () => void reload(), output) : undefined;
   return () => {
     process.off("SIGHUP", onHangUp);
     watching?.close();
   };
+}
+
+/** A system that has no more watches to give is no reason not to run. */
+function watched(file: string, changed: () => void, output: Output): ConfigWatch | undefined {
+  try {
+    return watchConfig(file, changed);
+  } catch (thrown) {
+    output.say(output.colors.yellow(`warning: ${file} is not watched (${problemOf(thrown).message}); SIGHUP takes it into use`));
+    return undefined;
+  }
 }
 
 function namesOf({ added, changed, removed, kept }: Awaited<ReturnType<Gateway["reload"]>>) {
@@ -131,19 +136,4 @@ export async function explained<T>(work: () => Promise<T>): Promise<T> {
       throw usageError(thrown.message);
     throw thrown;
   }
-}
-
-/** Ends with the first signal; the second one ends the process. */
-export function untilStopped(output: Output): Promise<void> {
-  return new Promise((resolve) => {
-    let heard = false;
-    function onSignal(): void {
-      if (heard) process.exit(EXIT.interrupted);
-      heard = true;
-      if (output.format === "text") output.say("Stopping: calls under way may end. Once more stops at once.");
-      resolve();
-    }
-    process.on("SIGINT", onSignal);
-    process.on("SIGTERM", onSignal);
-  });
 }

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { AgentError, cancelFrom, credentialHeaders, type InspectedHost } from "../src/index.js";
 import { poolLink } from "../src/transport/node/index.js";
-import { type CredentialOptions, credentialsOf } from "./credentials.js";
+import type { CredentialOptions } from "./credentials.js";
 import { CliError, EXIT } from "./exit.js";
-import { type IdentityCredentialOptions, identityCredentials } from "./identity-credentials.js";
+import type { IdentityCredentialOptions } from "./identity-credentials.js";
 import { listenForInterrupt } from "./interrupt.js";
-import { addCredentialOptions, checkedAddress } from "./peer.js";
+import { addCredentialOptions, checkedAddress, shownCredentials } from "./peer.js";
 
 export interface LookOptions extends CredentialOptions, IdentityCredentialOptions {}
 
@@ -25,7 +25,7 @@ export async function look(
   forMs?: number,
 ): Promise<void> {
   const address = checkedAddress(url);
-  const credentials = { ...credentialsOf(options), ...(await identityCredentials(options)) };
+  const credentials = await shownCredentials(options);
   const link = poolLink({ tls: credentials.tls });
   const interrupt = listenForInterrupt();
   const signal = forMs === undefined ? interrupt.signal : AbortSignal.any([interrupt.signal, AbortSignal.timeout(forMs)]);

@@ -1,21 +1,17 @@
 import type { Command } from "commander";
 import type { AgentSource } from "../mcp/index.js";
-import type { ConnectOptions, Credentials } from "../src/index.js";
-import { type TrustOptions, trustOf } from "./card-key.js";
-import { type CredentialOptions, credentialsOf } from "./credentials.js";
+import type { Credentials } from "../src/index.js";
 import { problemOf, usageError } from "./exit.js";
-import { type IdentityCredentialOptions, identityCredentials } from "./identity-credentials.js";
 import { listenForInterrupt } from "./interrupt.js";
 import { lossTeller } from "./losses.js";
 import { collect, parseSeconds } from "./option-values.js";
 import { createOutput } from "./output.js";
-import { addCredentialOptions, checkedAddress } from "./peer.js";
+import { addCredentialOptions, checkedAddress, connectOptionsOf, type ReachOptions } from "./peer.js";
 import { oneLine } from "./printable.js";
 
-interface McpCommandOptions extends CredentialOptions, IdentityCredentialOptions, TrustOptions {
+interface McpCommandOptions extends ReachOptions {
   readonly gateway?: readonly string[];
   readonly perSkill?: boolean;
-  readonly protocol?: string;
   /** Milliseconds. */
   readonly timeout?: number;
   readonly refresh?: number;
@@ -62,9 +58,8 @@ async function serveTools(given: readonly string[], options: McpCommandOptions, 
     throw usageError("there is no agent to offer", "Give a URL: koine mcp http://127.0.0.1:8080, or --gateway URL.");
   checkNames(agents);
   const output = createOutput("text");
-  const credentials = { ...credentialsOf(options), ...(await identityCredentials(options)) };
-  checkOrigins([...agents.map(({ url }) => url), ...gateways], credentials, options);
-  const connect = { ...(await connectOptionsOf(options)), credentials, onLoss: lossTeller(output) };
+  const connect = { ...(await connectOptionsOf(options)), onLoss: lossTeller(output) };
+  checkOrigins([...agents.map(({ url }) => url), ...gateways], connect.credentials, options);
   const interrupt = listenForInterrupt();
   const { serveMcp } = await import("../mcp/index.js");
   try {
@@ -117,14 +112,4 @@ function checkOrigins(urls: readonly string[], credentials: Credentials, { sameC
     `the same credentials would be shown to ${origins.size} hosts: ${[...origins].join(", ")}`,
     "Let the assistant start one koine mcp for each, or say --same-credentials.",
   );
-}
-
-async function connectOptionsOf(options: McpCommandOptions): Promise<ConnectOptions> {
-  const { protocol } = options;
-  const trust = await trustOf(options);
-  return {
-    as: "koine",
-    ...(protocol === undefined ? {} : { pin: protocol }),
-    ...(trust === undefined ? {} : { trust }),
-  };
 }

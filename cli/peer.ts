@@ -10,10 +10,14 @@ import { collect, parseSeconds } from "./option-values.js";
 import { createOutput, FORMATS, type Format, type Output } from "./output.js";
 import { oneLine, shellWord } from "./printable.js";
 
-/** The options of every command that calls somebody. */
-export interface PeerOptions extends CredentialOptions, IdentityCredentialOptions, TrustOptions {
-  readonly output: Format;
+/** Who we are, whom we trust, and by which way. */
+export interface ReachOptions extends CredentialOptions, IdentityCredentialOptions, TrustOptions {
   readonly protocol?: string;
+}
+
+/** The options of every command that calls somebody. */
+export interface PeerOptions extends ReachOptions {
+  readonly output: Format;
   /** Milliseconds. */
   readonly timeout?: number;
   readonly verbose?: boolean;
@@ -63,7 +67,13 @@ export interface Visit {
 export async function visit<T>(url: string, options: PeerOptions, run: (visit: Visit) => Promise<T>): Promise<T> {
   const address = checkedAddress(url);
   const output = createOutput(options.output);
-  const connectOptions = { ...(await connectOptionsOf(options)), onLoss: lossTeller(output) };
+  const { timeout } = options;
+  const connectOptions = {
+    ...(await connectOptionsOf(options)),
+    onLoss: lossTeller(output),
+    discoverMs: Math.min(timeout ?? DISCOVER_MS, DISCOVER_MS),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+  };
   const interrupt = listenForInterrupt();
   let peer: RemoteAgent | undefined;
   try {
@@ -109,17 +119,21 @@ async function reach(address: string, options: ConnectOptions): Promise<RemoteAg
   }
 }
 
-async function connectOptionsOf(options: PeerOptions): Promise<ConnectOptions> {
-  const { protocol, timeout } = options;
+/** Everything the options and the environment say about who we are. */
+export async function shownCredentials(options: CredentialOptions & IdentityCredentialOptions) {
+  return { ...credentialsOf(options), ...(await identityCredentials(options)) };
+}
+
+/** How somebody is connected to who was given these options. */
+export async function connectOptionsOf(options: ReachOptions) {
+  const { protocol } = options;
   const trust = await trustOf(options);
   return {
     as: "koine",
-    credentials: { ...credentialsOf(options), ...(await identityCredentials(options)) },
-    discoverMs: Math.min(timeout ?? DISCOVER_MS, DISCOVER_MS),
+    credentials: await shownCredentials(options),
     ...(protocol === undefined ? {} : { pin: protocol }),
     ...(trust === undefined ? {} : { trust }),
-    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
-  };
+  } satisfies ConnectOptions;
 }
 
 /** `localhost:8080` is a URL to the parser, of a scheme called localhost; nobody means that. */

@@ -3,6 +3,7 @@ import { addAudit } from "./audit.js";
 import { addBridge } from "./bridge.js";
 import { addCard } from "./card.js";
 import { addConform } from "./conform.js";
+import { addDemo } from "./demo.js";
 import { addEmbeddings } from "./embeddings.js";
 import { EXIT, usageError } from "./exit.js";
 import { addGateway } from "./gateway.js";
@@ -29,11 +30,14 @@ Exit codes: 0 the tool did its job, even if the task failed · 1 failure · 2 us
 
 const EXAMPLES = `
 Examples:
+  koine demo                                   a mixed network of agents, bridges and a page, on this machine
   koine serve ./agent.ts --try                 serve an agent, and print calls to try
   koine send http://127.0.0.1:8080 "hello"     call anything
   koine card get http://127.0.0.1:8080         what is it, and how do we know
   koine conform http://127.0.0.1:8080          does it keep to its protocol
   koine route scenario.yaml --explain          which protocol for which module, and why
+  koine bridge http://127.0.0.1:8080 --as acp  put other protocols in front of an agent that already runs
+  koine mcp http://127.0.0.1:8080              agents as tools of an assistant
 ${ABOUT}`;
 
 /** What only this command has comes before the groups of options it shares with others. */
@@ -76,6 +80,7 @@ export function createProgram(version: string): Command {
   addBridge(program);
   addGateway(program);
   addUp(program);
+  addDemo(program);
   addInspect(program);
   addRecord(program);
   addReplay(program);

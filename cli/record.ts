@@ -126,10 +126,15 @@ function remember(ids: Set<string>, id: string): void {
 async function openForLines(path: string): Promise<FileHandle> {
   try {
     const file = await open(path, "a+", OWNER_ONLY);
-    const { size } = await file.stat();
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
-    if (size > 0 && bytesRead === 1 && buffer[0] !== 0x0a) await file.appendFile("\n");
-    return file;
+    try {
+      const { size } = await file.stat();
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+      if (size > 0 && bytesRead === 1 && buffer[0] !== 0x0a) await file.appendFile("\n");
+      return file;
+    } catch (thrown) {
+      await file.close();
+      throw thrown;
+    }
   } catch (thrown) {
     throw new CliError(EXIT.failure, `${path} cannot be written: ${problemOf(thrown).message}`, {
       hint: "Give another file with --to.",

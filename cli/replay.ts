@@ -1,6 +1,4 @@
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
-import { createInterface } from "node:readline";
+import { open, stat } from "node:fs/promises";
 import type { Command } from "commander";
 import {
   AgentError,
@@ -168,10 +166,13 @@ async function summarise(counts: Record<Verdict, number>, { peer, output }: Visi
 /** Requests in the order of the file, each with the answer that names it as its parent. */
 async function readExchanges(path: string): Promise<readonly Exchange[]> {
   if ((await stat(path).catch(() => undefined))?.isFile() !== true) throw usageError(`there is no file ${path}`);
+  const file = await open(path).catch((thrown: NodeJS.ErrnoException) => {
+    throw usageError(`the file ${path} cannot be read (${thrown.code ?? "unknown reason"})`);
+  });
   const requests: Recorded[] = [];
   const answers = new Map<string, Recorded>();
   let number = 0;
-  for await (const line of createInterface({ input: createReadStream(path, "utf8"), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of file.readLines()) {
     number++;
     if (line.trim() === "") continue;
     const recorded = readRecorded(line, path, number);

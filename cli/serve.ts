@@ -19,17 +19,18 @@ import {
 } from "../src/index.js";
 import { cardKeyWarning, readCardKey } from "./card-key.js";
 import { CliError, EXIT, problemOf, usageError } from "./exit.js";
-import { systemCode } from "./hint.js";
 import { openAudit, readIdentity } from "./identity.js";
+import { listenProblem } from "./listen-problem.js";
 import { loadAgents } from "./load-agent.js";
 import { openModel } from "./model-options.js";
 import { settingsOf } from "./option-values.js";
-import { createOutput, type Output } from "./output.js";
+import { createOutput } from "./output.js";
 import { addServeOptions, type ServeCommandOptions } from "./serve-options.js";
 import { type Ready, readyJson, sayReady } from "./serve-ready.js";
 import { openTaskStore } from "./serve-store.js";
 import { keepTlsFresh, readTls } from "./serve-tls.js";
 import { type Door, readDoor } from "./tokens.js";
+import { untilStopped } from "./until-stopped.js";
 
 const IDS = { now: Date.now, newId: () => crypto.randomUUID() };
 
@@ -153,33 +154,6 @@ async function start(agents: readonly Agent[], options: ServeOptions, { host, po
     // Whatever is wrong in the form of something was given on the command line.
     if (thrown instanceof AgentError && thrown.code === "invalid_message")
       throw usageError(thrown.message, thrown.message.includes("publicUrl") ? "Give it with --public-url URL." : undefined);
-    const code = systemCode(thrown);
-    if (code === "EADDRINUSE")
-      throw new CliError(EXIT.failure, `port ${port} of ${host} is in use`, {
-        code: "port_in_use",
-        hint: "Choose another with --port, or --port 0 for any free one.",
-      });
-    if (code === "EACCES")
-      throw new CliError(EXIT.failure, `port ${port} may not be used by this user`, {
-        hint: "Choose one above 1023 with --port.",
-      });
-    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-      throw new CliError(EXIT.failure, `${host} is not an address of this machine`, { hint: "Choose another with --host." });
-    throw thrown;
+    throw listenProblem(thrown, { host, port, portBy: "--port", hostBy: "--host" });
   }
-}
-
-/** Ends with the first signal; the second one ends the process. */
-function untilStopped(output: Output): Promise<void> {
-  return new Promise((resolve) => {
-    let heard = false;
-    function onSignal(): void {
-      if (heard) process.exit(EXIT.interrupted);
-      heard = true;
-      if (output.format === "text") output.say("Stopping: calls under way may end. Once more stops at once.");
-      resolve();
-    }
-    process.on("SIGINT", onSignal);
-    process.on("SIGTERM", onSignal);
-  });
 }

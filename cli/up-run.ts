@@ -3,6 +3,7 @@ import { type Launched, launch, type NodeStatus, type Plan, readPlan } from "../
 import { CliError, EXIT } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
 import { createOutput, type Output } from "./output.js";
+import { STOPPING } from "./until-stopped.js";
 import { healthView } from "./up-health.js";
 import { networkJson, networkText } from "./up-network.js";
 import type { UpOptions } from "./up-options.js";
@@ -31,7 +32,7 @@ async function keepUp(plan: Plan, output: Output): Promise<void> {
       if (!interrupt.signal.aborted) throw thrown;
     });
   } finally {
-    if (interrupt.signal.aborted) view.say("Stopping: calls under way may end. Once more stops at once.");
+    if (interrupt.signal.aborted) view.say(STOPPING);
     await launched.stop();
     off();
     view.end();

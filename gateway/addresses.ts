@@ -8,6 +8,13 @@ export function isLoopbackHost(host: string): boolean {
   return bare === "localhost" || bare === "::1" || /^127(\.\d{1,3}){3}$/.test(bare) || /^::ffff:127\./i.test(bare);
 }
 
+/** Where this machine itself reaches a gateway that listens there. */
+export function homeOf(host = DEFAULT_HOST, port = DEFAULT_PORT): string {
+  const bare = host.replace(/^\[|\]$/g, "");
+  const reached = bare === "0.0.0.0" ? "127.0.0.1" : bare === "::" ? "::1" : bare;
+  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
+}
+
 /** Host and port; all names of this machine's own loopback are one. */
 export function placeOf(url: string): string {
   if (!URL.canParse(url)) return url;

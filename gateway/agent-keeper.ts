@@ -201,11 +201,11 @@ export class AgentKeeper {
         resolve();
       };
       const takeBack = this.#house.clock.after(COME_BACK_MS, over);
+      this.#arrived.add(over);
       forget = cancel.onCancel((reason) => {
         reject(reason); // before the promise is kept in vain
         over();
       });
-      this.#arrived.add(over);
       if (this.#bridged !== undefined) over();
     });
   }

@@ -1,5 +1,5 @@
 import { protocols } from "../src/index.js";
-import { DEFAULT_HOST, DEFAULT_PORT, isLoopbackHost, placeOf } from "./addresses.js";
+import { DEFAULT_HOST, DEFAULT_PORT, homeOf, isLoopbackHost, placeOf } from "./addresses.js";
 import { type AgentConfig, agentsOf } from "./config.js";
 import type { Complaints } from "./config-problem.js";
 import type { ConfigDocument } from "./config-schema.js";
@@ -65,11 +65,11 @@ function checkAgents(document: ConfigDocument, agents: readonly AgentConfig[], c
 
 function ownPlaces({
   port = DEFAULT_PORT,
-  host = "127.0.0.1",
+  host = DEFAULT_HOST,
   publicUrl,
 }: NonNullable<ConfigDocument["listen"]>): ReadonlySet<string> {
   const places = publicUrl === undefined ? [] : [placeOf(publicUrl)];
-  return new Set(port === 0 ? places : [...places, placeOf(`http://${host.includes(":") ? `[${host}]` : host}:${port}`)]);
+  return new Set(port === 0 ? places : [...places, placeOf(homeOf(host, port))]);
 }
 
 function checkStore(

@@ -1,6 +1,5 @@
+import { type MemberPath, memberOf } from "../config/index.js";
 import { AgentError } from "../src/index.js";
-
-export type ConfigPath = readonly (string | number)[];
 
 /** One thing that is wrong with a configuration. */
 export interface ConfigProblem {
@@ -28,15 +27,7 @@ export function problemText({ place, member, message }: ConfigProblem): string {
   return place === undefined ? words : `${place.file}:${place.line}:${place.column}: ${words}`;
 }
 
-/** A path as people write it. */
-export function memberOf(path: ConfigPath): string {
-  return path.reduce<string>((before, part) => {
-    if (typeof part === "number") return `${before}[${part}]`;
-    return before === "" ? part : `${before}.${part}`;
-  }, "");
-}
-
-type PlaceOf = (path: ConfigPath, named: boolean) => ConfigProblem["place"];
+type PlaceOf = (path: MemberPath, named: boolean) => ConfigProblem["place"];
 
 /** Collects problems of one configuration, each with its place. */
 export class Complaints {
@@ -48,7 +39,7 @@ export class Complaints {
   }
 
   /** `named`: it is the member's name that is wrong, not its value. */
-  add(path: ConfigPath, message: string, named = false): void {
+  add(path: MemberPath, message: string, named = false): void {
     this.problems.push({ place: this.#placeOf(path, named), member: memberOf(path), message });
   }
 

@@ -3,6 +3,8 @@ import { CARD_POLICIES, DEFAULT_LIMITS, DEFAULT_TASK_LIMITS } from "../src/index
 import { COUNT, FILE, MS, NAME, SECRET, switched, TEXT, URL_TEXT, WAY } from "./config-values.js";
 import { POLICIES } from "./policy-schema.js";
 
+/** A token as RFC 9110 §5.6.2 has it. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Headers that hold credentials: their values are secrets. */
 const SECRET_HEADERS = /^(authorization|proxy-authorization|cookie|x-api-key)$/i;
 
@@ -22,9 +24,11 @@ const CREDENTIALS = z.strictObject({
   headers: z
     .record(TEXT, z.union([TEXT, SECRET]))
     .superRefine((headers, context) => {
-      for (const [name, value] of Object.entries(headers))
+      for (const [name, value] of Object.entries(headers)) {
+        if (!HEADER_NAME.test(name)) context.addIssue({ code: "custom", path: [name], message: "is no name of a header" });
         if (typeof value === "string" && SECRET_HEADERS.test(name))
           context.addIssue({ code: "custom", path: [name], message: "holds a secret: write { env: NAME } or { file: PATH }" });
+      }
     })
     .optional()
     .describe("Further headers of every request."),

@@ -1,4 +1,5 @@
-import type { Complaints, ConfigPath } from "./config-problem.js";
+import type { MemberPath } from "../config/index.js";
+import type { Complaints } from "./config-problem.js";
 import type { AgentDocument, ConfigDocument, CredentialPlaces, TrustPlaces } from "./config-schema.js";
 import type { PolicyDocument } from "./policy-schema.js";
 
@@ -13,8 +14,8 @@ export interface UpstreamConfig {
   readonly pin: Maybe<string>;
   readonly credentials: CredentialPlaces;
   /** Where in the configuration it stands, and where its credentials do. */
-  readonly path: ConfigPath;
-  readonly credentialPath: ConfigPath;
+  readonly path: MemberPath;
+  readonly credentialPath: MemberPath;
 }
 
 /** An agent with everything that the defaults say for it. */
@@ -27,9 +28,9 @@ export interface AgentConfig {
   readonly card: AgentDocument["card"];
   readonly timeoutMs: Maybe<number>;
   readonly trust: Maybe<TrustPlaces>;
-  readonly trustPath: ConfigPath;
+  readonly trustPath: MemberPath;
   readonly policies: PolicyDocument;
-  readonly path: ConfigPath;
+  readonly path: MemberPath;
 }
 
 /** A configuration that fits together. The files it names have not been read yet. */
@@ -68,7 +69,7 @@ export function agentsOf({ agents, defaults = {} }: ConfigDocument): readonly Ag
 function upstreamsOf(
   agent: AgentDocument,
   usual: Maybe<CredentialPlaces>,
-  path: ConfigPath,
+  path: MemberPath,
 ): readonly [UpstreamConfig, ...UpstreamConfig[]] {
   const common = agent.credentials ?? usual ?? {};
   const commonPath = agent.credentials === undefined ? ["defaults", "credentials"] : [...path, "credentials"];

@@ -23,7 +23,8 @@ export interface ConsoleParts {
   keepers(): readonly AgentKeeper[];
   interfaces(agent: string): readonly Interface[];
   readonly own: OwnCaller;
-  port(): number;
+  /** Where this machine reaches the gateway. */
+  home(): string;
   readonly secure: boolean;
   now(): number;
 }

@@ -1,3 +1,4 @@
+import type { MemberPath } from "../config/index.js";
 import {
   type Admission,
   AgentError,
@@ -11,7 +12,6 @@ import {
   openAdmission,
   parseTokens,
 } from "../src/index.js";
-import type { ConfigPath } from "./config-problem.js";
 import type { ConfigDocument } from "./config-schema.js";
 import type { Materials } from "./secrets.js";
 
@@ -30,7 +30,7 @@ export async function readDoor(
   const ways: Door[] = [];
   const clientCa = listen?.tls?.clientCa;
   if (clientCa !== undefined) ways.push({ admission: clientCertificates(), words: `holders of a certificate by ${clientCa}` });
-  const attempt = (path: ConfigPath, make: () => Door): void => {
+  const attempt = (path: MemberPath, make: () => Door): void => {
     try {
       ways.push(make());
     } catch (thrown) {

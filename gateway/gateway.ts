@@ -14,6 +14,7 @@ import {
   systemClock,
   type Telemetry,
 } from "../src/index.js";
+import { homeOf } from "./addresses.js";
 import { AgentKeeper, type HouseParts } from "./agent-keeper.js";
 import type { Gateway, GatewayDeps, ReloadReport } from "./api.js";
 import type { GatewayConfig } from "./config.js";
@@ -111,7 +112,7 @@ class RunningGateway implements Gateway {
       keepers: () => this.#keepers,
       interfaces: (agent) => this.interfaces(agent),
       own: this.#own,
-      port: () => this.port,
+      home: () => homeOf(prepared.config.document.listen?.host, this.port),
       secure: prepared.tls !== undefined,
       now: () => this.#clock.now(),
     });
@@ -194,6 +195,8 @@ class RunningGateway implements Gateway {
   async close(): Promise<void> {
     await this.#reloading;
     for (const keeper of this.#keepers) keeper.stop();
+    // The port waits for streams under way, and whoever looks at messages would look for ever.
+    this.#inspector?.close();
     await this.#server?.close();
     for (const takeBack of this.#retired.values()) takeBack();
     await Promise.all([...this.#keepers, ...this.#retired.keys()].map((keeper) => keeper.close()));

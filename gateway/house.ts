@@ -1,5 +1,6 @@
 import { mkdir, open } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import type { MemberPath } from "../config/index.js";
 import {
   AgentError,
   type ArtifactStore,
@@ -15,7 +16,7 @@ import {
   type Store,
 } from "../src/index.js";
 import type { GatewayConfig } from "./config.js";
-import { ConfigError, type ConfigPath } from "./config-problem.js";
+import { ConfigError } from "./config-problem.js";
 
 /** What a gateway has for as long as it runs: it cannot change while the port is open. */
 export interface House {
@@ -28,11 +29,13 @@ export interface House {
 
 const IDS = { now: Date.now, newId: () => crypto.randomUUID() };
 const TASKS_FILE = "tasks.db";
+/** Lines that wait for the disk. */
+const LOG_WAITING_BYTES = 4 * 1024 * 1024;
 
 /** Opens stores and files. What cannot be opened is said where it is configured; then nothing stays open. */
 export async function openHouse(config: GatewayConfig, tell: (line: string) => void): Promise<House> {
   const closers: (() => unknown)[] = [];
-  const at = async <T>(path: ConfigPath, work: () => T | Promise<T>): Promise<T> => {
+  const at = async <T>(path: MemberPath, work: () => T | Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (thrown) {
@@ -98,8 +101,9 @@ async function openLog({ document: { log = "none" }, folder }: GatewayConfig) {
   if (log === "stderr") return { sink: jsonLines((text) => void process.stderr.write(text)), close: () => undefined };
   const file = await open(resolve(folder, log.file), "a", 0o600);
   const stream = file.createWriteStream();
-  // A disk that is full must not stop calls: the lines are lost, the gateway is not.
+  // A disk that is full, or slow, must not stop calls: the lines are lost, the gateway is not.
   stream.on("error", () => undefined);
+  const write = (text: string): void => void (stream.writableLength < LOG_WAITING_BYTES && stream.write(text));
   const close = (): Promise<void> => new Promise((done) => stream.end(() => done()));
-  return { sink: jsonLines((text) => void stream.write(text)), close };
+  return { sink: jsonLines(write), close };
 }

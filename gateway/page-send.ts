@@ -7,7 +7,7 @@ const SEND_MS = 120_000;
 
 interface SendParts {
   readonly own: OwnCaller;
-  port(): number;
+  home(): string;
   readonly secure: boolean;
 }
 
@@ -15,13 +15,13 @@ interface SendParts {
 export async function* sendFromPage(
   { way, text, stream }: PageMessage,
   ways: readonly Interface[],
-  { own, port, secure }: SendParts,
+  { own, home, secure }: SendParts,
   signal: AbortSignal,
 ): AsyncGenerator<Json, void, void> {
   const found = ways.find(({ protocol, version, binding }) => way === `${protocol}@${version}/${binding}`);
   if (found === undefined) throw new AgentError("not_found", `${JSON.stringify(way)} is no way to this agent`);
   if (secure) throw new AgentError("unsupported", "the page cannot call a gateway under TLS: its certificate is for others");
-  const remote = await connect(atHome(found.url, port()), {
+  const remote = await connect(atHome(found.url, home()), {
     as: "page",
     pin: way,
     credentials: { headers: { [OWN_HEADER]: own.secret } },
@@ -39,7 +39,7 @@ export async function* sendFromPage(
 }
 
 /** The same path on this machine: the public address may lead through somebody else. */
-function atHome(url: string, port: number): string {
+function atHome(url: string, home: string): string {
   const path = /^[a-z]+:\/\//i.test(url) ? new URL(url).pathname : "";
-  return `http://127.0.0.1:${port}${path === "/" ? "" : path}`;
+  return `${home}${path === "/" ? "" : path}`;
 }

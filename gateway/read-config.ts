@@ -1,11 +1,10 @@
-import { readFile, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { AgentError } from "../src/index.js";
+import { type MemberPath, placedDocument, readDocument } from "../config/index.js";
 import { agentsOf, type GatewayConfig } from "./config.js";
 import { checkConfig } from "./config-checks.js";
-import { Complaints, type ConfigPath, type ConfigProblem } from "./config-problem.js";
+import { Complaints, ConfigError, type ConfigProblem } from "./config-problem.js";
 import { CONFIG_SCHEMA, type ConfigDocument } from "./config-schema.js";
-import { CONFIG_BYTES, fromEnvironment, placedDocument } from "./placed-document.js";
+import { fromEnvironment } from "./from-environment.js";
 import { schemaProblems, wordsFor } from "./schema-problems.js";
 
 export interface ConfigSource {
@@ -18,23 +17,15 @@ export interface ConfigSource {
 
 /** A configuration file, JSON or YAML. Throws ConfigError with everything that is wrong, each with its line. */
 export async function readConfig(file: string, env: NodeJS.ProcessEnv = process.env): Promise<GatewayConfig> {
-  const facts = await stat(file).catch((thrown: NodeJS.ErrnoException) => {
-    throw new AgentError("not_found", `the configuration ${file} cannot be read (${thrown.code ?? "unknown reason"})`);
-  });
-  if (!facts.isFile()) throw new AgentError("invalid_message", `${file} is no file`);
-  if (facts.size > CONFIG_BYTES) throw new AgentError("too_large", `${file} is larger than ${CONFIG_BYTES / 1024} KiB`);
-  return parseConfig(await readFile(file, "utf8"), { name: file, folder: dirname(resolve(file)), env });
+  return parseConfig(await readDocument(file), { name: file, folder: dirname(resolve(file)), env });
 }
 
 /** The same from text. */
 export async function parseConfig(text: string, source: ConfigSource): Promise<GatewayConfig> {
-  const broken = new Complaints(() => undefined);
-  const placed = await placedDocument(text, (spot, message) => {
-    broken.problems.push({ place: { file: source.name, ...spot }, member: "", message });
-  });
-  broken.throwAny();
-  if (placed === undefined) throw new AgentError("internal", "there is no document and no mistake"); // one of the two is there
-  const placeOf = (path: ConfigPath, named: boolean): ConfigProblem["place"] => ({
+  const placed = await placedDocument(text);
+  if (placed.kind === "mistake")
+    throw new ConfigError([{ place: { file: source.name, ...placed.spot }, member: "", message: placed.message }]);
+  const placeOf = (path: MemberPath, named: boolean): ConfigProblem["place"] => ({
     file: source.name,
     ...(named ? placed.nameSpotOf(path) : placed.spotOf(path)),
   });

@@ -1,8 +1,8 @@
 import { X509Certificate } from "node:crypto";
 import { basename } from "node:path";
+import type { MemberPath } from "../config/index.js";
 import type { CardTrust, ClientCredentials, Credentials, TrustedKey } from "../src/index.js";
 import type { AgentConfig, UpstreamConfig } from "./config.js";
-import type { ConfigPath } from "./config-problem.js";
 import type { CredentialPlaces } from "./config-schema.js";
 import type { Materials } from "./secrets.js";
 
@@ -29,7 +29,7 @@ export async function readCredentials(
 
 async function readClient(
   places: CredentialPlaces["oauth2"],
-  path: ConfigPath,
+  path: MemberPath,
   materials: Materials,
 ): Promise<ClientCredentials | undefined> {
   const clientSecret = await materials.secret(places?.clientSecret, [...path, "clientSecret"]);
@@ -40,14 +40,13 @@ async function readClient(
 
 async function readHeaders(
   { headers = {}, basic }: CredentialPlaces,
-  path: ConfigPath,
+  path: MemberPath,
   materials: Materials,
 ): Promise<{ readonly [name: string]: string }> {
   const read = await Promise.all(
     Object.entries(headers).map(async ([name, value]): Promise<readonly [string, string]> => {
       const text = typeof value === "string" ? value : await materials.secret(value, [...path, "headers", name]);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: a header value has none
-      if (text !== undefined && /[\u0000-\u0008\u000a-\u001f\u007f]/.test(text))
+      if (text !== undefined && !/^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(text))
         materials.complaints.add([...path, "headers", name], "holds what cannot stand in a header");
       return [name, text ?? ""];
     }),
@@ -62,7 +61,7 @@ async function readHeaders(
 
 async function readTls(
   places: CredentialPlaces["tls"],
-  path: ConfigPath,
+  path: MemberPath,
   materials: Materials,
 ): Promise<Credentials["tls"] | undefined> {
   if (places === undefined) return undefined;
@@ -83,7 +82,7 @@ async function readTls(
 }
 
 /** Later it would look like a problem of the connection. */
-export function checkCertificate(pem: string, path: ConfigPath, materials: Materials): void {
+export function checkCertificate(pem: string, path: MemberPath, materials: Materials): void {
   try {
     new X509Certificate(pem);
   } catch {
@@ -97,21 +96,35 @@ export async function readTrust({ trust, trustPath }: AgentConfig, materials: Ma
   const { keys = [], jku = [], required } = trust;
   if (keys.length === 0 && jku.length === 0) materials.complaints.add(trustPath, "names nobody to trust: give keys or jku");
   const read = await Promise.all(
-    keys.map(async (file, index) => trustedKeys(await materials.file(file, [...trustPath, "keys", index]), file)),
+    keys.map(async (file, index) => {
+      const path = [...trustPath, "keys", index];
+      const found = trustedKeys(await materials.file(file, path), file);
+      if (found === undefined) materials.complaints.add(path, `names ${file}, which is neither PEM nor JSON`);
+      return found ?? [];
+    }),
   );
   return { keys: read.flat(), trustedJku: jku, require: required };
 }
 
-/** A key is called by its `kid`, or else as the file is. */
-function trustedKeys(text: string | undefined, file: string): readonly TrustedKey[] {
+/** A key is called by its `kid`, or else as the file is. Undefined where the text is no JSON. */
+function trustedKeys(text: string | undefined, file: string): readonly TrustedKey[] | undefined {
   if (text === undefined) return [];
   const name = basename(file);
   if (!text.trimStart().startsWith("{")) return [{ name, key: text }];
-  const document: unknown = JSON.parse(text);
+  const document = parsed(text);
+  if (document === undefined) return undefined;
   const listed = isObject(document) && Array.isArray(document["keys"]) ? document["keys"] : [document];
   return listed
     .filter(isObject)
     .map((key) => ({ name: typeof key["kid"] === "string" ? key["kid"] : name, key: key as TrustedKey["key"] })); // checked where it is used
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function isObject(value: unknown): value is { readonly [name: string]: unknown } {

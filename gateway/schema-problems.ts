@@ -1,11 +1,11 @@
 import type { z } from "zod";
-import type { ConfigPath } from "./config-problem.js";
+import type { MemberPath } from "../config/index.js";
 
 type Issue = z.core.$ZodIssue;
 
 /** What is wrong with one member. `named`: it is the member's name that is wrong, not its value. */
 export interface SchemaProblem {
-  readonly path: ConfigPath;
+  readonly path: MemberPath;
   readonly message: string;
   readonly named: boolean;
 }
@@ -15,7 +15,7 @@ export function schemaProblems(schema: z.ZodType, issues: readonly Issue[]): rea
   return issues.flatMap((issue) => problemsOf(schema, issue, []));
 }
 
-function problemsOf(schema: z.ZodType, issue: Issue, base: ConfigPath): readonly SchemaProblem[] {
+function problemsOf(schema: z.ZodType, issue: Issue, base: MemberPath): readonly SchemaProblem[] {
   const path = [...base, ...issue.path.filter((part) => typeof part !== "symbol")];
   if (issue.code === "unrecognized_keys")
     return issue.keys.map((key) => ({ path: [...path, key], message: unknownWords(key, membersAt(schema, path)), named: true }));
@@ -78,7 +78,7 @@ function unknownWords(key: string, known: readonly string[]): string {
 }
 
 /** The members that may stand at a path, in whichever alternative. */
-function membersAt(schema: z.ZodType, path: ConfigPath): readonly string[] {
+function membersAt(schema: z.ZodType, path: MemberPath): readonly string[] {
   let level = [schema];
   for (const part of path) level = level.flatMap(plain).flatMap((each) => stepInto(each, part));
   return [...new Set(level.flatMap(plain).flatMap((each) => Object.keys(shapeOf(each) ?? {})))];

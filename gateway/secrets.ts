@@ -1,7 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { MemberPath } from "../config/index.js";
 import type { GatewayConfig } from "./config.js";
-import type { Complaints, ConfigPath } from "./config-problem.js";
+import type { Complaints } from "./config-problem.js";
 import type { SecretPlace } from "./config-values.js";
 
 /** No key, certificate, token file or secret is larger. */
@@ -22,7 +23,7 @@ export class Materials {
     return resolve(this.#config.folder, name);
   }
 
-  async file(name: string | undefined, path: ConfigPath): Promise<string | undefined> {
+  async file(name: string | undefined, path: MemberPath): Promise<string | undefined> {
     if (name === undefined) return undefined;
     try {
       const facts = await stat(this.path(name));
@@ -36,7 +37,7 @@ export class Materials {
   }
 
   /** A file that nobody else should read; whether somebody can is said. */
-  async secretFile(name: string | undefined, path: ConfigPath): Promise<string | undefined> {
+  async secretFile(name: string | undefined, path: MemberPath): Promise<string | undefined> {
     const text = await this.file(name, path);
     if (text === undefined || name === undefined) return undefined;
     const { mode } = await stat(this.path(name));
@@ -44,7 +45,7 @@ export class Materials {
     return text;
   }
 
-  async secret(place: SecretPlace | undefined, path: ConfigPath): Promise<string | undefined> {
+  async secret(place: SecretPlace | undefined, path: MemberPath): Promise<string | undefined> {
     if (place === undefined) return undefined;
     const found = "env" in place ? this.#config.env[place.env] : await this.secretFile(place.file, [...path, "file"]);
     const secret = found?.trim();

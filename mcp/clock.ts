@@ -20,6 +20,9 @@ export async function within(ms: number, work: Promise<unknown>, clock: Clock): 
   const late = new Promise<void>((resolve) => {
     forget = clock.after(ms, resolve);
   });
-  await Promise.race([work, late]);
-  forget();
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    forget();
+  }
 }

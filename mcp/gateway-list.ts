@@ -55,12 +55,15 @@ function parsed(text: string, url: string): unknown {
   }
 }
 
+/** What is no part of a path of its own. */
+const NO_NAME = /^\.{0,2}$/;
+
 /** Undefined for anything else than a list; an entry without a name is nobody who could be called. */
 function namesIn(body: unknown): readonly string[] | undefined {
   if (typeof body !== "object" || body === null || !("agents" in body) || !Array.isArray(body.agents)) return undefined;
   const listed: readonly unknown[] = body.agents;
   return listed.flatMap((agent) =>
-    typeof agent === "object" && agent !== null && "name" in agent && typeof agent.name === "string" && agent.name !== ""
+    typeof agent === "object" && agent !== null && "name" in agent && typeof agent.name === "string" && !NO_NAME.test(agent.name)
       ? [agent.name]
       : [],
   );

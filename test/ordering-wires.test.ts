@@ -11,9 +11,9 @@ import {
   Verdicts,
 } from "../src/index.js";
 import { systemClock } from "../src/policies/clock.js";
-import { numbering } from "../src/policies/numbering.js";
-import { reorder } from "../src/policies/reorder.js";
-import { SEQUENCE_KEY } from "../src/policies/sequence-number.js";
+import { numbering } from "../src/policies/ordering/numbering.js";
+import { reorder } from "../src/policies/ordering/reorder.js";
+import { SEQUENCE_KEY } from "../src/policies/ordering/sequence-number.js";
 import { travellingDeadline } from "../src/policies/travelling-deadline.js";
 
 /** What orders and limits messages travels by every way to reach an agent, and by all of them at once. */

@@ -15,4 +15,5 @@ for (const name of readdirSync("dashboard/page"))
   if (/\.(html|css|svg)$/.test(name)) cpSync(join("dashboard/page", name), join("dist/dashboard/page", name));
 if (existsSync("dist/cli/main.js")) chmodSync("dist/cli/main.js", 0o755);
 // The compiler leaves alone what is not TypeScript.
+cpSync("demo/scenario.yaml", "dist/demo/scenario.yaml");
 if (existsSync("routerbench/corpus")) cpSync("routerbench/corpus", "dist/routerbench/corpus", { recursive: true });

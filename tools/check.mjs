@@ -7,7 +7,10 @@ const CHECKS = [
   ["format and lint", "npx biome ci --error-on-warnings ."],
   ["types", "npx tsc --noEmit"],
   ["types of the page", "npx tsc -p tsconfig.page.json"],
-  ["type-aware lint", "npx oxlint --type-aware --deny-warnings src cli conformance routerbench dashboard config gateway up mcp demo"],
+  [
+    "type-aware lint",
+    "npx oxlint --type-aware --deny-warnings src cli conformance routerbench dashboard config gateway up mcp demo",
+  ],
   ["layers and cycles", "npx depcruise src conformance routerbench dashboard config gateway up mcp demo cli bench"],
   ["no protocol named outside its folder", "node tools/check-bleed.mjs"],
   ["layout and budgets", "node tools/check-layout.mjs"],
@@ -16,6 +19,8 @@ const CHECKS = [
   ["types of every entry", "npx attw --pack . --profile esm-only"],
   ["each entry loads alone", "node tools/check-entries.mjs"],
   ["generated tables", "node tools/generate-docs.mjs --check"],
+  ["compatibility matrix", "node --import tsx tools/generate-matrix.mjs --check"],
+  ["demo", "node dist/cli/main.js demo --check --port 0"],
   ["router trained", "node --import tsx training/train.ts --check && node --import tsx training/train-head.ts --check"],
   ["examples", "node tools/run-examples.mjs"],
 ];

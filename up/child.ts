@@ -26,11 +26,7 @@ async function start(task: ChildTask): Promise<Pick<Server, "close">> {
     return serveBridge({ name, to: await addressOf(task.to), pin, port, credentials });
   }
   const peers = await Promise.all(Object.entries(task.peers).map(async ([id, callee]) => [id, await addressOf(callee)] as const));
-  const options = {
-    name: task.id,
-    credentials: await readCredentials(task.credentials, source),
-    peers: Object.fromEntries(peers),
-  };
+  const options = { name: task.id, credentials, peers: Object.fromEntries(peers) };
   return task.file === undefined
     ? serveWay(echoAgent(task.id), task.pin, task.port, options)
     : serveOne(task.file, task.pin, task.port, options);
@@ -45,11 +41,14 @@ function reasonOf(thrown: unknown, { port }: ChildTask): string {
 async function main(argument: string | undefined): Promise<void> {
   if (argument === undefined) process.exit(USAGE_EXIT);
   const task = JSON.parse(argument) as ChildTask; // whoever starts this wrote it with this type
+  let end = (): void => process.exit(0);
+  // Heard from the first moment on: a bridge may wait for ever for an agent that went away together with who started it.
+  process.once("SIGTERM", () => end());
+  process.once("disconnect", () => end());
+  if (process.connected === false) end();
   try {
     const server = await start(task);
-    const end = (): void => void server.close().finally(() => process.exit(0));
-    process.once("SIGTERM", end);
-    process.once("disconnect", end);
+    end = () => void server.close().finally(() => process.exit(0));
     tell({ listening: task.port });
   } catch (thrown) {
     const failed = reasonOf(thrown, task);

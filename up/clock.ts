@@ -1,21 +1,12 @@
+import { type Clock, systemClock as clock } from "../src/index.js";
+
 /** Where a network takes its time from. */
-export interface UpClock {
-  /** Milliseconds since the epoch. */
-  now(): number;
-  /** Runs once after `ms`. The returned function takes it back. */
-  after(ms: number, run: () => void): () => void;
+export interface UpClock extends Pick<Clock, "now" | "after"> {
   /** From 0 up to 1. */
   random(): number;
 }
 
-export const systemClock: UpClock = {
-  now: Date.now,
-  after(ms, run) {
-    const timer = setTimeout(run, ms);
-    return () => clearTimeout(timer);
-  },
-  random: Math.random,
-};
+export const systemClock: UpClock = { now: clock.now, after: clock.after, random: Math.random };
 
 /** A wait that somebody can cut short. */
 export class Pause {

@@ -1,3 +1,4 @@
+import { type PlacedDocument, placedDocument } from "../config/index.js";
 import {
   AgentError,
   type DecisionRecord,
@@ -9,7 +10,6 @@ import {
   type Scenario,
 } from "../src/index.js";
 import { type CapabilityId, judge } from "../src/router/index.js";
-import { parsePlaced } from "./placed-yaml.js";
 import type { PlanDocument } from "./plan-schema.js";
 
 /** What was decided, and what routing found out on the way. */
@@ -27,9 +27,16 @@ export async function decisionsOf({ decisions, scenario, abstain }: PlanDocument
   return routed(await scenarioOf(scenario, read), abstain);
 }
 
+/** A text as a document; what keeps it from being one is said with its line. */
+export async function documentIn(text: string, name: string): Promise<PlacedDocument> {
+  const placed = await placedDocument(text);
+  if (placed.kind === "document") return placed;
+  throw new AgentError("decode", `${name}:${placed.spot.line}: the document ${placed.message}`);
+}
+
 /** What `koine route -o json` prints, a bare list, or records by module. */
 async function decisionsIn(file: string, read: ReadRelated): Promise<Decisions> {
-  const { value } = await parsePlaced(await read(file), file);
+  const { value } = await documentIn(await read(file), file);
   const inner = isRecord(value) && Array.isArray(value["decisions"]) ? value["decisions"] : value;
   const records: readonly unknown[] = Array.isArray(inner) ? inner : isRecord(inner) ? Object.values(inner) : [];
   if (records.length === 0 || !records.every(isDecision))

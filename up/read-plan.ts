@@ -1,8 +1,7 @@
-import { readFile, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { type MemberPath, memberOf, type PlacedDocument, pathOf, readDocument } from "../config/index.js";
 import { AgentError, buildNetwork, type Decisions, type Network, protocols } from "../src/index.js";
-import { memberOf, type Path, PLAN_BYTES, type PlacedDocument, parsePlaced, pathOf } from "./placed-yaml.js";
-import { decisionsOf, type Routed } from "./plan-decisions.js";
+import { decisionsOf, documentIn, type Routed } from "./plan-decisions.js";
 import { PLAN_SCHEMA, type PlanDocument, type PlanModule } from "./plan-schema.js";
 
 /** A plan that fits together: what runs, how, and what network it makes. */
@@ -16,7 +15,7 @@ export interface Plan {
 
 /** Reads a plan file. What is wrong is said with file, line and member. */
 export async function readPlan(file: string): Promise<Plan> {
-  return parsePlan(await readText(file), { name: file, folder: dirname(resolve(file)) });
+  return parsePlan(await readDocument(file), { name: file, folder: dirname(resolve(file)) });
 }
 
 /** The same from text; relative paths in it are below the folder. */
@@ -24,7 +23,7 @@ export async function parsePlan(
   text: string,
   { name, folder }: { readonly name: string; readonly folder: string },
 ): Promise<Plan> {
-  const placed = await parsePlaced(text, name);
+  const placed = await documentIn(text, name);
   const complain = complainer(placed, name);
   const parsed = PLAN_SCHEMA.safeParse(placed.value);
   if (!parsed.success) {
@@ -34,7 +33,7 @@ export async function parsePlan(
     throw unknown === undefined ? complain(path, issue?.message ?? "is no plan") : complain([...path, unknown], "is not known");
   }
   const document = parsed.data;
-  const readRelated = async (path: string): Promise<string> => readText(resolve(folder, path));
+  const readRelated = async (path: string): Promise<string> => readDocument(resolve(folder, path));
   const routed = await placing(() => decisionsOf(document, readRelated), complain, document);
   const modules = document.modules.map((module) => withRouted(module, routed));
   const network = await placing(
@@ -46,21 +45,12 @@ export async function parsePlan(
   return { folder, modules, decisions: routed.decisions, network };
 }
 
-async function readText(file: string): Promise<string> {
-  const facts = await stat(file).catch((thrown: NodeJS.ErrnoException) => {
-    throw new AgentError("not_found", `the file ${file} cannot be read (${thrown.code ?? "unknown reason"})`);
-  });
-  if (!facts.isFile()) throw new AgentError("invalid_message", `${file} is no file`);
-  if (facts.size > PLAN_BYTES) throw new AgentError("too_large", `${file} is larger than ${PLAN_BYTES / 1024} KiB`);
-  return readFile(file, "utf8");
-}
-
-type Complain = (path: Path, problem: string, code?: AgentError["code"]) => AgentError;
+type Complain = (path: MemberPath, problem: string, code?: AgentError["code"]) => AgentError;
 
 function complainer(placed: PlacedDocument, name: string): Complain {
   return (path, problem, code = "invalid_message") => {
     const member = memberOf(path);
-    return new AgentError(code, `${name}:${placed.lineOf(path)}: ${member === "" ? "the plan" : member} ${problem}`, {
+    return new AgentError(code, `${name}:${placed.nameSpotOf(path).line}: ${member === "" ? "the plan" : member} ${problem}`, {
       field: member,
     });
   };
@@ -78,7 +68,7 @@ async function placing<T>(work: () => T | Promise<T>, complain: Complain, docume
 }
 
 /** A link is written at the module it leaves; all else is where it says it is. */
-function pathInPlan(field: string, { modules }: PlanDocument): { readonly path: Path; readonly said: string } {
+function pathInPlan(field: string, { modules }: PlanDocument): { readonly path: MemberPath; readonly said: string } {
   const path = pathOf(field);
   if (path[0] !== "links") return { path, said: "is refused" };
   const index = modules.findIndex(({ id }) => field.startsWith(`links.${id}.`));

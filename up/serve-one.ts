@@ -1,3 +1,4 @@
+import { loadAgents } from "../config/index.js";
 import {
   type Admission,
   type Agent,
@@ -11,7 +12,6 @@ import {
   type Server,
   serve,
 } from "../src/index.js";
-import { loadAgent } from "./load-agent.js";
 
 export interface ServeOneOptions {
   /** What a file with a bare function is called. Default `agent`. */
@@ -24,7 +24,11 @@ export interface ServeOneOptions {
 
 /** Serves the agent of a file on one protocol, version and binding, and on nothing else: `serveOne("./a.ts", "a2a@0.3/JSONRPC", 4101)`. */
 export async function serveOne(agentFile: string, way: string, port: number, options: ServeOneOptions = {}): Promise<Server> {
-  const loaded = await loadAgent(agentFile, options.name ?? "agent");
+  const [loaded, ...more] = await loadAgents(agentFile, options.name ?? "agent");
+  if (loaded === undefined || more.length > 0)
+    throw new AgentError("invalid_message", `${agentFile} exports several agents; each module of a plan is one`, {
+      field: "agent",
+    });
   return serveWay(loaded, way, port, options);
 }
 

@@ -1,7 +1,6 @@
+import { DONE } from "../policies/replies/done.js";
 import type { Entry } from "./entry.js";
 import type { Sighting, SightingFeed, SightingFilter } from "./sighting.js";
-
-const DONE: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
 type Waiting = (result: IteratorResult<Sighting>) => void;
 

@@ -14,7 +14,8 @@ import {
   textOf,
   textPart,
 } from "../envelope/index.js";
-import { stateIn } from "../telemetry/edge.js";
+import { stateIn } from "../policies/task-named.js";
+import { hideInText } from "./secrets.js";
 import type { SeenEvent } from "./sighting.js";
 
 /** Kept of what is said, for lists. */
@@ -26,10 +27,9 @@ export function seenEvent(event: Event, at: number): SeenEvent {
   return { at, kind: event.kind, state: stateIn(event), text: text === "" ? undefined : text };
 }
 
-/** The first characters, on one line. */
+/** The first characters, on one line. What people write may be JSON, and hold secrets as well as any body. */
 export function shown(text: string): string {
-  const first = text
-    .slice(0, SHOWN_CHARS + 1)
+  const first = hideInText(text.slice(0, SHOWN_CHARS + 1))
     .replace(/\s+/g, " ")
     .trim();
   return first.length > SHOWN_CHARS ? `${first.slice(0, SHOWN_CHARS)}…` : first;

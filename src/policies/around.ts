@@ -8,7 +8,7 @@ import {
   type Operation,
   type Reply,
 } from "../envelope/index.js";
-import { type IterationWatch, watchIterable } from "./watch-iterable.js";
+import { type IterationWatch, watchIterable } from "./replies/watch-iterable.js";
 
 /** A promise of one event, or a stream of many. */
 export type Shape = "one" | "many";

@@ -1,7 +1,8 @@
 import { AgentError, type Event, isPromise, type Layer } from "../envelope/index.js";
 import type { Clock } from "./clock.js";
 import { type LinkedCancel, linkedCancel } from "./linked-cancel.js";
-import { stopIterator } from "./stop-iterator.js";
+import { DONE } from "./replies/done.js";
+import { stopIterator } from "./replies/stop-iterator.js";
 
 /**
  * The whole answer within `limitMs`, or within the call's own deadline if that comes first. It races: a handler that
@@ -74,8 +75,6 @@ function raceOne(reply: Promise<Event>, race: Race): Promise<Event> {
     );
   });
 }
-
-const DONE: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
 class RacedStream implements AsyncIterableIterator<Event> {
   readonly #race: Race;

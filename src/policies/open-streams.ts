@@ -1,5 +1,7 @@
-import { AgentError, type Layer } from "../envelope/index.js";
+import type { Layer } from "../envelope/index.js";
 import { around } from "./around.js";
+import { tooMany } from "./refused-turn.js";
+import { wantsStream } from "./replies/shape.js";
 
 export interface OpenStreamLimits {
   readonly openStreamsPerOwner: number;
@@ -22,16 +24,9 @@ export function limitOpenStreams({ openStreamsPerOwner }: OpenStreamLimits): Lay
   return (next) => {
     const counting = counted(next);
     return function limited(operation, call) {
-      const streams = operation.kind === "task.subscribe" || (operation.kind === "send" && operation.delivery === "stream");
-      if (!streams) return next(operation, call);
-      if ((open.get(call.caller.owner) ?? 0) >= openStreamsPerOwner) {
-        return Promise.reject(
-          new AgentError("overloaded", `at most ${openStreamsPerOwner} streams are open for one caller`, {
-            retryAfterMs: 1_000,
-            head: { "retry-after": "1" },
-          }),
-        );
-      }
+      if (!wantsStream(operation)) return next(operation, call);
+      if ((open.get(call.caller.owner) ?? 0) >= openStreamsPerOwner)
+        return Promise.reject(tooMany(`at most ${openStreamsPerOwner} streams are open for one caller`));
       return counting(operation, call);
     };
   };

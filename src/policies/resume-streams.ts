@@ -11,7 +11,10 @@ import {
   type State,
 } from "../envelope/index.js";
 import type { Clock } from "./clock.js";
-import { stopIterator } from "./stop-iterator.js";
+import { DONE } from "./replies/done.js";
+import { iteratorOf, wantsStream } from "./replies/shape.js";
+import { stopIterator } from "./replies/stop-iterator.js";
+import { stateIn, taskIn } from "./task-named.js";
 
 export interface ResumeOptions {
   /** The peer gives the rest of a stream from a cursor on. Without that a cut stream stays cut. */
@@ -36,13 +39,10 @@ const LONGEST_WAIT_MS = 5_000;
 export function resumeStreams(options: ResumeOptions): Layer {
   return (next) =>
     function resumed(operation, call) {
-      const streams = operation.kind === "send" ? operation.delivery === "stream" : operation.kind === "task.subscribe";
       const reply = next(operation, call);
-      return streams && !isPromise(reply) ? new ResumedStream(options, next, operation, call, reply) : reply;
+      return wantsStream(operation) && !isPromise(reply) ? new ResumedStream(options, next, operation, call, reply) : reply;
     };
 }
-
-const OVER: IteratorResult<Event> = Object.freeze({ done: true, value: undefined });
 
 class ResumedStream implements AsyncIterableIterator<Event> {
   readonly #options: ResumeOptions;
@@ -76,17 +76,17 @@ class ResumedStream implements AsyncIterableIterator<Event> {
     while (!this.#over) {
       try {
         const step = await this.#source.next();
-        if (this.#over) return OVER;
+        if (this.#over) return DONE;
         if (step.done === true) return this.#end();
         if (this.#isRepeat(step.value)) continue;
         this.#note(step.value);
         return step;
       } catch (thrown) {
-        if (this.#over) return OVER;
+        if (this.#over) return DONE;
         await this.#takeUp(thrown);
       }
     }
-    return OVER;
+    return DONE;
   }
 
   async return(): Promise<IteratorResult<Event>> {
@@ -96,7 +96,7 @@ class ResumedStream implements AsyncIterableIterator<Event> {
 
   #end(): IteratorResult<Event> {
     this.#over = true;
-    return OVER;
+    return DONE;
   }
 
   /** A stream that is taken up begins with the task as it was at the cursor: what its reader has seen already. */
@@ -112,9 +112,8 @@ class ResumedStream implements AsyncIterableIterator<Event> {
     this.#after = cursor === this.#mark ? undefined : cursor;
     if (this.#after !== undefined) this.#failures = 0;
     this.#mark = cursor ?? this.#mark;
-    if (event.kind === "task") this.#taskId = event.task.id;
-    else if (event.kind === "status" || event.kind === "artifact") this.#taskId = event.taskId;
-    const state = stateOf(event);
+    this.#taskId = taskIn(event) ?? this.#taskId;
+    const state = stateIn(event);
     if (state === undefined || !this.#endsAt(state)) return;
     // A subscription would go on where the stream of a send ends.
     stopIterator(this.#source);
@@ -139,8 +138,7 @@ class ResumedStream implements AsyncIterableIterator<Event> {
     try {
       await clock.sleep(waitMs * (0.5 + random() / 2), this.#call.cancel);
       if (this.#over) return; // its reader left in the meantime
-      const reply = this.#handler({ kind: "task.subscribe", taskId, after, follow: true }, this.#call);
-      this.#source = isPromise(reply) ? once(reply) : reply[Symbol.asyncIterator]();
+      this.#source = iteratorOf(this.#handler({ kind: "task.subscribe", taskId, after, follow: true }, this.#call));
       this.#takenUp = true;
     } catch (stopped) {
       if (this.#over) return;
@@ -148,15 +146,6 @@ class ResumedStream implements AsyncIterableIterator<Event> {
       throw stopped;
     }
   }
-}
-
-async function* once(reply: Promise<Event>): AsyncGenerator<Event, void, void> {
-  yield await reply;
-}
-
-function stateOf(event: Event): Maybe<State> {
-  if (event.kind === "task") return event.task.status.state;
-  return event.kind === "status" ? event.status.state : undefined;
 }
 
 /** The connection is gone, or whoever had it; an answer that says no is an answer. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { startCall } from "../envelope/index.js";
 import { fakeClock } from "./clock.js";
-import { ByHand, done, failureOf, sendOf } from "./testing-sends.js";
+import { ByHand, done, failureOf, sendOf } from "./ordering/testing.js";
 import { travellingDeadline } from "./travelling-deadline.js";
 
 function travelling(ttlMs: number | undefined, deadline: number | undefined) {

@@ -1,6 +1,4 @@
-import type { Event, Maybe, Operation } from "../envelope/index.js";
-
-export { traceIdIn, traceIdOf } from "../policies/note-trace.js";
+import type { Operation } from "../envelope/index.js";
 
 /** One direction between two agents over one protocol: the three labels of every metric, and nothing else. */
 export interface Edge {
@@ -15,10 +13,4 @@ export const OTHER = "other";
 /** How often this message was sent before. */
 export function retriesOf(operation: Operation): number {
   return operation.kind === "send" ? (operation.envelope.meta.retryCount ?? 0) : 0;
-}
-
-/** The state of the task an event speaks of, where it speaks of one. */
-export function stateIn(event: Maybe<Event>): Maybe<string> {
-  if (event?.kind === "task") return event.task.status.state;
-  return event?.kind === "status" ? event.status.state : undefined;
 }

@@ -1,8 +1,9 @@
 import type { Call, Layer, Maybe, Operation } from "../envelope/index.js";
 import { around, type LinkedCancel, linkedCancel, type Outcome } from "../policies/index.js";
+import { traceIdOf } from "../policies/trace-id.js";
 import type { Attempts } from "./attempts.js";
 import { receivedContentBytes, sentContentBytes } from "./content-bytes.js";
-import { type Edge, retriesOf, traceIdOf } from "./edge.js";
+import { type Edge, retriesOf } from "./edge.js";
 import type { HookName, Hooks } from "./hooks.js";
 import type { EdgeMeter } from "./metrics.js";
 

@@ -1,8 +1,9 @@
 import { AgentError, type Maybe } from "../envelope/index.js";
 import { watchIterable } from "../policies/index.js";
+import { traceIdIn } from "../policies/trace-id.js";
 import type { Chunk, Exchange, Link, Request, Response, Session } from "../transport/exchange.js";
 import type { Attempt, Attempts } from "./attempts.js";
-import { type Edge, traceIdIn } from "./edge.js";
+import type { Edge } from "./edge.js";
 import type { Hooks } from "./hooks.js";
 import type { EdgeMeter } from "./metrics.js";
 import { chunkBytes, watchBody } from "./watch-body.js";

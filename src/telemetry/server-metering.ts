@@ -1,8 +1,9 @@
 import type { Call, Layer, Operation } from "../envelope/index.js";
 import { around } from "../policies/index.js";
+import { traceIdOf } from "../policies/trace-id.js";
 import type { Exchange, Request, Response } from "../transport/exchange.js";
 import { receivedContentBytes, sentContentBytes } from "./content-bytes.js";
-import { OTHER, traceIdOf } from "./edge.js";
+import { OTHER } from "./edge.js";
 import type { EdgeMeter, Metrics } from "./metrics.js";
 import { record } from "./observed-handler.js";
 import { watchBody } from "./watch-body.js";

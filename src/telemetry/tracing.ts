@@ -22,7 +22,8 @@ import {
   parseTraceparent,
 } from "../envelope/index.js";
 import { around, type Outcome } from "../policies/index.js";
-import { type Edge, stateIn } from "./edge.js";
+import { stateIn } from "../policies/task-named.js";
+import type { Edge } from "./edge.js";
 import { outgoingTraceparent } from "./traceparent.js";
 
 export interface TracingOptions {

@@ -1,6 +1,6 @@
 import { type Call, type Maybe, type Operation, traceIdHex } from "../../envelope/index.js";
 import type { Destination } from "../destination.js";
-import { traceIdOf } from "../note-trace.js";
+import { traceIdOf } from "../trace-id.js";
 import { choose, type Selector, sortedBy, weightOf } from "./selector.js";
 
 export interface ConsistentHashOptions {

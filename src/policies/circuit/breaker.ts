@@ -1,0 +1,198 @@
+import { AgentError, type Call, type Layer, type Maybe, type Operation } from "../../envelope/index.js";
+import { around, type Outcome } from "../around.js";
+import type { Clock } from "../clock.js";
+import { noteFor, type PolicyPlace } from "../note-for.js";
+import type { CircuitState } from "../notes.js";
+import { type CircuitVerdict, verdictOf } from "./verdict.js";
+import { type CircuitTotals, CircuitWindow } from "./window.js";
+
+export interface CircuitBreakerOptions extends PolicyPlace {
+  readonly clock: Clock;
+  /** The calls of the last so many milliseconds are judged. Default: 10,000. */
+  readonly windowMs?: Maybe<number>;
+  /** Opens at this share of failures. Default: 0.5. */
+  readonly failureShare?: Maybe<number>;
+  /** Fewer calls in the window prove nothing. Default: 10. */
+  readonly minimumCalls?: Maybe<number>;
+  /** How long nobody is let through. Default: 5,000. */
+  readonly openMs?: Maybe<number>;
+  /** A probe that has brought nothing after this time has failed. Default: 10,000. */
+  readonly probeMs?: Maybe<number>;
+  /** Running out of less time than this says nothing about the peer. Default: 1,000. */
+  readonly patienceMs?: Maybe<number>;
+  /** Opens also when this share of calls waited `ms` or longer for their first event. Default: nothing is too slow. */
+  readonly slow?: Maybe<{ readonly ms: number; readonly share: number }>;
+}
+
+/** For the page and for metrics. */
+export interface CircuitSnapshot extends CircuitTotals {
+  readonly state: CircuitState;
+  /** While open: when the next call is let through. */
+  readonly probeInMs: Maybe<number>;
+}
+
+export interface CircuitBreaker {
+  readonly layer: Layer;
+  state(): CircuitSnapshot;
+}
+
+const WINDOW_MS = 10_000;
+const FAILURE_SHARE = 0.5;
+const MINIMUM_CALLS = 10;
+const OPEN_MS = 5_000;
+const PROBE_MS = 10_000;
+const PATIENCE_MS = 1_000;
+/** Told to those who come while a probe is under way: it mostly ends soon. */
+const WHILE_PROBED_MS = 500;
+
+/**
+ * Leaves a peer alone that fails. Closed: everybody passes. Open: everybody is refused with `unavailable`, nothing is
+ * sent. Half-open: exactly one call at a time goes through as a probe; its first event closes the circuit, its failure
+ * opens it again, and a caller that abandons it leaves the place to the next. Other calls count when they end.
+ */
+export function circuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
+  const circuit = new Circuit(options);
+  const layer = around<Passing>({
+    begin: (operation, call) => circuit.admit(operation, call),
+    event: (passing) => circuit.answered(passing),
+    end: (passing, outcome) => circuit.end(passing, outcome),
+  });
+  return { layer, state: () => circuit.state() };
+}
+
+/** A call that was let through. */
+interface Passing {
+  readonly operation: Operation;
+  readonly call: Call;
+  readonly beganMs: number;
+  /** Until the circuit changes: what belongs to an earlier time counts no more. */
+  readonly era: number;
+  firstMs: Maybe<number>;
+}
+
+interface Probe {
+  readonly passing: Passing;
+  /** Stops listening to its caller. */
+  forget(): void;
+}
+
+class Circuit {
+  readonly #options: CircuitBreakerOptions;
+  readonly #clock: Clock;
+  readonly #window: CircuitWindow;
+  readonly #openMs: number;
+  readonly #note: ReturnType<typeof noteFor>;
+  #state: CircuitState = "closed";
+  #era = 0;
+  #openedMs = 0;
+  #probe: Maybe<Probe>;
+
+  constructor(options: CircuitBreakerOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#window = new CircuitWindow(options.windowMs ?? WINDOW_MS);
+    this.#openMs = options.openMs ?? OPEN_MS;
+    this.#note = noteFor(options);
+  }
+
+  state(): CircuitSnapshot {
+    const nowMs = this.#clock.now();
+    const probeInMs = this.#state === "open" ? this.#leftMs(nowMs) : undefined;
+    return { state: this.#state, probeInMs, ...this.#window.totals(nowMs) };
+  }
+
+  /** Throws the refusal. */
+  admit(operation: Operation, call: Call): Passing {
+    const nowMs = this.#clock.now();
+    if (this.#state === "closed") return { operation, call, beganMs: nowMs, era: this.#era, firstMs: undefined };
+    this.#giveUpProbe(nowMs);
+    if (this.#state === "open") {
+      const leftMs = this.#leftMs(nowMs);
+      if (leftMs > 0) throw this.#refusal(leftMs);
+    } else if (this.#probe !== undefined) throw this.#refusal(WHILE_PROBED_MS);
+    const passing: Passing = { operation, call, beganMs: nowMs, era: this.#era, firstMs: undefined };
+    if (this.#state === "open") this.#change("half-open", passing, `a probe goes through after ${this.#openMs} ms`);
+    this.#startProbe(passing);
+    return passing;
+  }
+
+  answered(passing: Passing): void {
+    if (passing.firstMs !== undefined) return;
+    passing.firstMs = this.#clock.now();
+    if (this.#probe?.passing === passing) this.#endProbe(passing, "works", "the probe was answered");
+  }
+
+  end(passing: Passing, outcome: Outcome): void {
+    const error = outcome.kind === "failed" ? outcome.error : undefined;
+    const verdict = error === undefined ? worked(outcome) : this.#verdict(passing, error);
+    if (this.#probe?.passing === passing) this.#endProbe(passing, verdict, error?.code ?? "the probe was answered");
+    else if (verdict !== "nothing" && this.#state === "closed" && passing.era === this.#era) this.#count(passing, verdict);
+  }
+
+  #verdict(passing: Passing, error: AgentError): CircuitVerdict {
+    return verdictOf(error, this.#clock.now() - passing.beganMs, this.#options.patienceMs ?? PATIENCE_MS);
+  }
+
+  #count(passing: Passing, verdict: CircuitVerdict): void {
+    const { slow, failureShare = FAILURE_SHARE, minimumCalls = MINIMUM_CALLS } = this.#options;
+    const nowMs = this.#clock.now();
+    const waitedMs = (passing.firstMs ?? nowMs) - passing.beganMs;
+    this.#window.add(nowMs, verdict === "fails", slow !== undefined && waitedMs >= slow.ms);
+    const totals = this.#window.totals(nowMs);
+    if (totals.calls < minimumCalls) return;
+    if (totals.failures >= failureShare * totals.calls && totals.failures > 0)
+      this.#open(passing, `${totals.failures} of ${totals.calls} calls failed`);
+    else if (slow !== undefined && totals.slow >= slow.share * totals.calls && totals.slow > 0)
+      this.#open(passing, `${totals.slow} of ${totals.calls} calls took ${slow.ms} ms or longer`);
+  }
+
+  #startProbe(passing: Passing): void {
+    const probe = { passing, forget: (): void => undefined };
+    this.#probe = probe;
+    // A caller that leaves without a word to the stream would hold the place for ever.
+    probe.forget = passing.call.cancel.onCancel((reason) => {
+      if (this.#probe === probe) this.#endProbe(passing, this.#verdict(passing, reason), reason.code);
+    });
+  }
+
+  #endProbe(passing: Passing, verdict: CircuitVerdict, because: string): void {
+    this.#probe?.forget();
+    this.#probe = undefined;
+    if (verdict === "fails") this.#open(passing, `the probe failed: ${because}`);
+    if (verdict === "works") this.#change("closed", passing, because);
+  }
+
+  #giveUpProbe(nowMs: number): void {
+    const { probeMs = PROBE_MS } = this.#options;
+    const passing = this.#probe?.passing;
+    if (passing === undefined || nowMs - passing.beganMs < probeMs) return;
+    this.#endProbe(passing, "fails", `nothing came within ${probeMs} ms`);
+  }
+
+  #open(passing: Passing, because: string): void {
+    this.#openedMs = this.#clock.now();
+    this.#change("open", passing, because);
+  }
+
+  #change(to: CircuitState, { operation, call }: Passing, because: string): void {
+    const from = this.#state;
+    this.#state = to;
+    this.#era += 1;
+    this.#window.clear();
+    this.#note(operation, call, { kind: "circuit", from, to, because });
+  }
+
+  #leftMs(nowMs: number): number {
+    return Math.max(0, this.#openedMs + this.#openMs - nowMs);
+  }
+
+  #refusal(retryAfterMs: number): AgentError {
+    const words = `${this.#options.destination} has failed too often and is left alone for now`;
+    return new AgentError("unavailable", words, { sent: "no", retryAfterMs });
+  }
+}
+
+/** A reader that left says nothing, whatever it had seen. */
+function worked(outcome: Outcome): CircuitVerdict {
+  return outcome.kind === "stopped" ? "nothing" : "works";
+}

@@ -1,0 +1,105 @@
+import {
+  AgentError,
+  type Call,
+  CancelSource,
+  type ErrorCode,
+  type Event,
+  type Handler,
+  isTerminal,
+  type Maybe,
+  type Operation,
+  startCall,
+} from "../../envelope/index.js";
+import type { Clock } from "../clock.js";
+import { onlyEvent, replyOf } from "../replies/shape.js";
+import { stopIterator } from "../replies/stop-iterator.js";
+import { taskIn, taskNamedBy } from "../task-named.js";
+import type { HedgeAttempt } from "./race.js";
+
+/** What is called off, and by whom. */
+export interface CallOff {
+  readonly loser: HedgeAttempt;
+  readonly operation: Operation;
+  readonly call: Call;
+  /** The winner's task, where it has one. */
+  readonly keep: Maybe<string>;
+  readonly canceller: Handler;
+  readonly clock: Clock;
+  readonly limitMs: number;
+}
+
+/**
+ * Ends an attempt that lost. To hang up does not stop work; so where the attempt may have made a task, its first event is
+ * waited for, and the task it names is cancelled, unless it is the winner's own: for one key a peer starts one task.
+ * Over after `limitMs` at the latest. Gives what went wrong where work may still be going on.
+ */
+export async function callOff(off: CallOff): Promise<Maybe<AgentError>> {
+  const { loser, operation, clock, limitMs } = off;
+  if (!mayMakeTask(operation)) {
+    hangUp(loser);
+    return undefined;
+  }
+  const late = new CancelSource();
+  const takeBack = clock.after(limitMs, () =>
+    late.cancel(new AgentError("deadline", `an attempt that lost was not called off within ${limitMs} ms`, { sent: "maybe" })),
+  );
+  try {
+    const taskId = await unlessLate(runningTask(loser), late);
+    if (taskId !== undefined && taskId !== off.keep) await unlessLate(cancelTask(off, taskId, late), late);
+    return undefined;
+  } catch (thrown) {
+    const error = AgentError.from(thrown);
+    return HAS_ENDED.has(error.code) ? undefined : error;
+  } finally {
+    takeBack();
+    hangUp(loser);
+  }
+}
+
+/** Refusals to cancel that mean there is nothing to cancel. */
+const HAS_ENDED: ReadonlySet<ErrorCode> = new Set(["not_cancelable", "task_closed", "task_not_found"]);
+
+/** Only a new message makes a task; everything else is about one that others may need. */
+function mayMakeTask(operation: Operation): boolean {
+  return operation.kind === "send" && taskNamedBy(operation) === undefined;
+}
+
+/** The task that the first event names and leaves running. An attempt that failed has left none that could be named. */
+async function runningTask({ first }: HedgeAttempt): Promise<Maybe<string>> {
+  const step = await first?.catch(() => undefined);
+  return step === undefined || step.done === true || hasEnded(step.value) ? undefined : taskIn(step.value);
+}
+
+function hasEnded(event: Event): boolean {
+  if (event.kind === "task") return isTerminal(event.task.status.state);
+  return event.kind === "status" && isTerminal(event.status.state);
+}
+
+function cancelTask({ canceller, call, clock, limitMs }: CallOff, taskId: string, late: CancelSource): Promise<Event> {
+  const { agent, caller, credential, via, parameters, hops, floor } = call;
+  // Not derived: the caller's own time and patience end with its answer, and this comes after it.
+  const own = startCall({
+    agent,
+    caller,
+    credential,
+    via,
+    parameters,
+    hops,
+    floor,
+    deadline: clock.now() + limitMs,
+    cancel: late,
+  });
+  return onlyEvent(replyOf(canceller, { kind: "task.cancel", taskId }, own));
+}
+
+function hangUp({ cancel, source }: HedgeAttempt): void {
+  cancel.cancel(new AgentError("cancelled", "another attempt answered first"));
+  stopIterator(source);
+}
+
+function unlessLate<T>(wait: Promise<T>, late: CancelSource): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const forget = late.onCancel(reject);
+    wait.then(resolve, reject).finally(forget);
+  });
+}

@@ -1,0 +1,150 @@
+import type { Layer, Maybe, Reply } from "../../envelope/index.js";
+import type { Clock } from "../clock.js";
+import { noteFor, type PolicyPlace } from "../note-for.js";
+import { cannotWait, tooMany } from "../refused-turn.js";
+import { beginSend, type Send } from "./begun-send.js";
+import { HeldSend } from "./held-send.js";
+import { isOrdered, type OrderedBy, orderKey } from "./order-key.js";
+
+export interface OrderingOptions extends PolicyPlace {
+  readonly by: OrderedBy;
+  readonly clock: Clock;
+  /** How many may wait behind one that is not accepted yet, per session or trace. Default: 100. */
+  readonly waiting?: Maybe<number>;
+  /** Sessions or traces with a message under way. Default: 1,000. */
+  readonly keys?: Maybe<number>;
+  /** How many sessions or traces may send at a time; then the most urgent of those that wait comes first. Default: all. */
+  readonly atOnce?: Maybe<number>;
+}
+
+const WAITING = 100;
+const KEYS = 1_000;
+
+/**
+ * The messages of one session, or of one trace, are sent in the order in which they came: each begins when the one
+ * before it was accepted (its first event came, or its answer), has failed, or was given up by its caller. Whole answers
+ * are not waited for where the message before is a stream. Passes at once: what names a task, what has no session (or
+ * trace), and every operation that is not a send.
+ */
+export function ordering(options: OrderingOptions): Layer {
+  const lines = new Lines(options);
+  return (next) =>
+    function ordered(operation, call) {
+      const key = isOrdered(operation) ? orderKey(options.by, operation.envelope, call) : undefined;
+      if (key === undefined || !isOrdered(operation)) return next(operation, call);
+      return lines.enter(key, { next, operation, call });
+    };
+}
+
+/** One session or trace with somebody under way, or waiting for one of the places. */
+interface Line {
+  readonly key: string;
+  /** In the order of arrival. A set, because whoever gives up leaves from the middle. */
+  readonly waiting: Set<HeldSend>;
+  busy: boolean;
+}
+
+class Lines {
+  readonly #options: OrderingOptions;
+  readonly #note: ReturnType<typeof noteFor>;
+  readonly #lines = new Map<string, Line>();
+  readonly #atOnce: number;
+  #busy = 0;
+  #depth = 0;
+
+  constructor(options: OrderingOptions) {
+    this.#options = options;
+    this.#note = noteFor(options);
+    this.#atOnce = options.atOnce ?? Number.POSITIVE_INFINITY;
+  }
+
+  enter(key: string, send: Send): Reply {
+    const { clock, keys = KEYS, waiting = WAITING } = this.#options;
+    const known = this.#lines.get(key);
+    if (known === undefined && this.#lines.size >= keys)
+      return refused(`messages of at most ${keys} sessions or traces are ordered at a time`);
+    const line = known ?? this.#open(key);
+    if (!line.busy && line.waiting.size === 0 && this.#busy < this.#atOnce) {
+      this.#take(line);
+      return beginSend(send, () => this.#release(line));
+    }
+    const problem = cannotWait(send.call, clock);
+    if (problem === undefined && line.waiting.size < waiting) return this.#wait(line, send);
+    this.#closeIfEmpty(line);
+    return problem === undefined ? refused(`at most ${waiting} messages wait in one order`) : Promise.reject(problem);
+  }
+
+  #open(key: string): Line {
+    const line: Line = { key, waiting: new Set(), busy: false };
+    this.#lines.set(key, line);
+    return line;
+  }
+
+  #closeIfEmpty(line: Line): void {
+    if (!line.busy && line.waiting.size === 0) this.#lines.delete(line.key);
+  }
+
+  #wait(line: Line, send: Send): Reply {
+    const held = new HeldSend(send, this.#options.clock, () => {
+      line.waiting.delete(held);
+      this.#changed(-1, held);
+      this.#closeIfEmpty(line);
+    });
+    line.waiting.add(held);
+    this.#changed(1, held);
+    return held.reply;
+  }
+
+  #take(line: Line): void {
+    line.busy = true;
+    this.#busy++;
+  }
+
+  #release(line: Line): void {
+    line.busy = false;
+    this.#busy--;
+    // To the end, so that of equally urgent lines each has its turn.
+    this.#lines.delete(line.key);
+    if (line.waiting.size > 0) this.#lines.set(line.key, line);
+    // Without a limit on places only this line has got one.
+    const next = this.#atOnce === Number.POSITIVE_INFINITY ? line : this.#mostUrgent();
+    if (next !== undefined) this.#beginFirst(next);
+  }
+
+  #beginFirst(line: Line): void {
+    const first = firstOf(line);
+    if (first === undefined) return;
+    line.waiting.delete(first);
+    this.#take(line);
+    this.#changed(-1, first);
+    first.begin(() => this.#release(line));
+  }
+
+  /** Only the first of a line can be chosen: priority never overtakes within one session. Of equals the one that waited longest. */
+  #mostUrgent(): Maybe<Line> {
+    let found: Maybe<Line>;
+    for (const line of this.#lines.values()) {
+      if (line.busy || line.waiting.size === 0) continue;
+      if (found === undefined || priorityOf(line) > priorityOf(found)) found = line;
+    }
+    return found;
+  }
+
+  #changed(by: 1 | -1, { send: { operation, call } }: HeldSend): void {
+    this.#depth += by;
+    this.#note(operation, call, { kind: "queue", queue: "ordering", depth: this.#depth });
+  }
+}
+
+function firstOf({ waiting }: Line): Maybe<HeldSend> {
+  const [first] = waiting;
+  return first;
+}
+
+function priorityOf(line: Line): number {
+  return firstOf(line)?.send.operation.envelope.context.priority ?? 0;
+}
+
+function refused(why: string): Promise<never> {
+  return Promise.reject(tooMany(why));
+}

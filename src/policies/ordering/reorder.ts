@@ -1,0 +1,107 @@
+import { AgentError, type Layer, type Maybe, RecentMap, type Reply } from "../../envelope/index.js";
+import type { Clock } from "../clock.js";
+import { noteFor, type PolicyPlace } from "../note-for.js";
+import { tooMany } from "../refused-turn.js";
+import type { Send } from "./begun-send.js";
+import type { HeldSend } from "./held-send.js";
+import { isOrdered } from "./order-key.js";
+import { Sequence } from "./sequence.js";
+import { type SequenceNumber, sequenceNumberOf } from "./sequence-number.js";
+
+export interface ReorderOptions extends PolicyPlace {
+  readonly clock: Clock;
+  /** How many messages of one sequence wait for an earlier one. Default: 64. */
+  readonly buffer?: Maybe<number>;
+  /** How long a missing message is waited for. Default: 2 s. */
+  readonly waitMs?: Maybe<number>;
+  /** Sequences with a message under way, of all callers and of one; as many that rest are remembered. Defaults: 1,000 and 100. */
+  readonly streams?: Maybe<number>;
+  readonly streamsPerCaller?: Maybe<number>;
+}
+
+const BUFFER = 64;
+const WAIT_MS = 2_000;
+const STREAMS = 1_000;
+const STREAMS_PER_CALLER = 100;
+
+/**
+ * The receiver's half of `numbering`: numbered messages are begun in the order of their numbers, by whatever protocol
+ * and connection each came; each begins when the one before it was accepted, as in `ordering`. A number that does not
+ * come within `waitMs` is given up, noted, and refused as `expired` should it still come. A number that comes twice is
+ * `replayed`, unless both messages have the same idempotency key: then the second gets the answer of the first. What has
+ * no number, or names a task, passes at once.
+ */
+export function reorder(options: ReorderOptions): Layer {
+  const sequences = new Sequences(options);
+  return (next) =>
+    function reordered(operation, call) {
+      if (!isOrdered(operation)) return next(operation, call);
+      let place: Maybe<SequenceNumber>;
+      try {
+        place = sequenceNumberOf(operation.envelope);
+      } catch (thrown) {
+        return Promise.reject(AgentError.from(thrown));
+      }
+      return place === undefined ? next(operation, call) : sequences.enter(place, { next, operation, call });
+    };
+}
+
+class Sequences {
+  readonly #options: ReorderOptions;
+  readonly #note: ReturnType<typeof noteFor>;
+  readonly #busy = new Map<string, Sequence>();
+  readonly #resting: RecentMap<Sequence>;
+  readonly #busyOf = new Map<string, number>();
+  #depth = 0;
+
+  constructor(options: ReorderOptions) {
+    this.#options = options;
+    this.#note = noteFor(options);
+    this.#resting = new RecentMap(options.streams ?? STREAMS);
+  }
+
+  enter({ stream, number }: SequenceNumber, send: Send): Reply {
+    const { caller, agent } = send.call;
+    // What a caller writes as the name of a sequence says nothing about the sequences of others.
+    const key = JSON.stringify([caller.owner, agent, stream]);
+    const sequence = this.#busy.get(key) ?? this.#wake(key, caller.owner);
+    return sequence instanceof AgentError ? Promise.reject(sequence) : sequence.enter(number, send);
+  }
+
+  #wake(key: string, owner: string): Sequence | AgentError {
+    const { streams = STREAMS, streamsPerCaller = STREAMS_PER_CALLER } = this.#options;
+    const ofOwner = this.#busyOf.get(owner) ?? 0;
+    if (this.#busy.size >= streams || ofOwner >= streamsPerCaller) return tooMany("too many sequences of messages are under way");
+    const sequence = this.#resting.get(key) ?? this.#begin(key, owner);
+    this.#resting.delete(key);
+    this.#busy.set(key, sequence);
+    this.#busyOf.set(owner, ofOwner + 1);
+    return sequence;
+  }
+
+  #begin(key: string, owner: string): Sequence {
+    const { clock, buffer = BUFFER, waitMs = WAIT_MS } = this.#options;
+    const sequence: Sequence = new Sequence({
+      clock,
+      buffer,
+      waitMs,
+      changed: (by, held) => this.#changed(by, held),
+      gap: (first, last, { send: { operation, call } }) => this.#note(operation, call, { kind: "gap", first, last, waitMs }),
+      idle: () => this.#rest(key, owner, sequence),
+    });
+    return sequence;
+  }
+
+  #rest(key: string, owner: string, sequence: Sequence): void {
+    if (!this.#busy.delete(key)) return;
+    this.#resting.set(key, sequence);
+    const left = (this.#busyOf.get(owner) ?? 1) - 1;
+    if (left === 0) this.#busyOf.delete(owner);
+    else this.#busyOf.set(owner, left);
+  }
+
+  #changed(by: 1 | -1, { send: { operation, call } }: HeldSend): void {
+    this.#depth += by;
+    this.#note(operation, call, { kind: "queue", queue: "reorder", depth: this.#depth });
+  }
+}

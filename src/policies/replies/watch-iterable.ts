@@ -1,0 +1,85 @@
+import { DONE } from "./done.js";
+import { stopIterator } from "./stop-iterator.js";
+
+/** What is told about one run through an iterable. */
+export interface IterationWatch<T> {
+  /** Runs each pull of the source; for watchers that need a surrounding context. */
+  within?<R>(run: () => R): R;
+  /** Each value before the reader gets it. What it throws becomes the reader's failure, and the source is stopped. */
+  item(value: T): void;
+  /** Exactly once. What it throws after `ended` becomes the reader's failure; `thrown` is set after `failed` only. */
+  end(how: "ended" | "stopped" | "failed", thrown?: unknown): void;
+}
+
+/** The same values, watched. An object and not a generator, so that `return()` settles at once even while the source waits. */
+export function watchIterable<T>(iterable: AsyncIterable<T>, watch: IterationWatch<T>): AsyncIterableIterator<T> {
+  return new WatchedIterator(iterable, watch);
+}
+
+class WatchedIterator<T> implements AsyncIterableIterator<T> {
+  readonly #iterable: AsyncIterable<T>;
+  readonly #watch: IterationWatch<T>;
+  #source: AsyncIterator<T> | undefined;
+  #over = false;
+
+  constructor(iterable: AsyncIterable<T>, watch: IterationWatch<T>) {
+    this.#iterable = iterable;
+    this.#watch = watch;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    if (this.#over) return Promise.resolve(DONE);
+    try {
+      const watch = this.#watch;
+      const pulled = watch.within === undefined ? this.#open().next() : watch.within(this.#pull);
+      return pulled.then(this.#took, this.#threw);
+    } catch (thrown) {
+      return new Promise((resolve) => resolve(this.#threw(thrown)));
+    }
+  }
+
+  return(): Promise<IteratorResult<T>> {
+    if (this.#over) return Promise.resolve(DONE);
+    this.#over = true;
+    try {
+      stopIterator(this.#open());
+    } finally {
+      this.#watch.end("stopped");
+    }
+    return Promise.resolve(DONE);
+  }
+
+  #open(): AsyncIterator<T> {
+    this.#source ??= this.#iterable[Symbol.asyncIterator]();
+    return this.#source;
+  }
+
+  readonly #pull = (): Promise<IteratorResult<T>> => this.#open().next();
+
+  readonly #took = (result: IteratorResult<T>): IteratorResult<T> => {
+    if (this.#over) return DONE; // the reader left while this was under way
+    if (result.done === true) {
+      this.#over = true;
+      this.#watch.end("ended");
+      return DONE;
+    }
+    try {
+      this.#watch.item(result.value);
+    } catch (thrown) {
+      stopIterator(this.#open());
+      return this.#threw(thrown);
+    }
+    return result;
+  };
+
+  readonly #threw = (thrown: unknown): IteratorResult<T> => {
+    if (this.#over) return DONE; // the reader left; nobody is there to hear it
+    this.#over = true;
+    this.#watch.end("failed", thrown);
+    throw thrown;
+  };
+}

@@ -1,0 +1,172 @@
+import {
+  AgentError,
+  type Call,
+  CancelSource,
+  type Handler,
+  type Layer,
+  type Maybe,
+  type Operation,
+  type OperationOf,
+  type Part,
+  RecentMap,
+  type Reply,
+  requestDigest,
+} from "../../envelope/index.js";
+import type { Clock } from "../clock.js";
+import { deadline } from "../deadline.js";
+import { noteFor, type PolicyPlace } from "../note-for.js";
+import { tooMany } from "../refused-turn.js";
+import { laterReply } from "../replies/later-reply.js";
+import { onlyEvent, replyOf, wantsStream } from "../replies/shape.js";
+import { type AnswerReader, SharedAnswer, type SharedAnswerLimits, tooLong } from "./shared-answer.js";
+
+export interface RequestCacheOptions extends PolicyPlace {
+  readonly clock: Clock;
+  /** What makes two requests the same. Default: the agent they are for, and what they say, whatever the order of members. */
+  readonly digest?: Maybe<(agent: string, content: readonly Part[]) => Promise<string>>;
+  /** Answers kept. Default: 256. */
+  readonly entries?: Maybe<number>;
+  /** Requests with a key under way at the same time. Default: 10,000. */
+  readonly underWay?: Maybe<number>;
+  /** After the answer. Default: 10 minutes. */
+  readonly keepMs?: Maybe<number>;
+  /** Default: 1,000. */
+  readonly eventsPerEntry?: Maybe<number>;
+  /** Of content, measured before the event that goes beyond. Default: 1 MiB. */
+  readonly bytesPerEntry?: Maybe<number>;
+  /** The peer itself starts nothing twice for one key: it is asked again for an answer too long to be kept here. */
+  idempotentSend?(): boolean;
+}
+
+const ENTRIES = 256;
+const UNDER_WAY = 10_000;
+const KEEP_MS = 600_000;
+const EVENTS_PER_ENTRY = 1_000;
+const BYTES_PER_ENTRY = 1024 * 1024;
+
+/**
+ * The same request is made once. The same owner, agent, idempotency key and content: while the first is under way the
+ * second joins it, with everything from the beginning; when it was answered, the answer comes from memory. The same key
+ * for another request is a `conflict`. Errors are not kept, and other operations pass. A joined call lives as long as
+ * anybody reads it, within the deadline of who began it; each reader's own cancel and deadline end its own wait.
+ */
+export function requestCache(options: RequestCacheOptions): Layer {
+  const { clock, digest: digestOf = requestDigest } = options;
+  return (next) => {
+    const cache = new RequestCache(options, next);
+    // Only the reader's own deadline and cancel limit its wait; there is no other limit here.
+    const patient = deadline(Number.POSITIVE_INFINITY, clock);
+    return function cached(operation, call) {
+      if (!isKeyed(operation)) return next(operation, call);
+      const later = laterReply(operation, () => undefined);
+      digestOf(call.agent, operation.envelope.content).then(
+        (digest) =>
+          later.begin(() => patient((_same, raced) => cache.answer({ operation, call, digest }, raced))(operation, call)),
+        later.fail.bind(later),
+      );
+      return later.reply;
+    };
+  };
+}
+
+type Send = OperationOf<"send">;
+
+interface Asked {
+  readonly operation: Send;
+  readonly call: Call;
+  readonly digest: string;
+}
+
+interface Entry {
+  readonly answer: SharedAnswer;
+  /** What was asked, beside the key. */
+  readonly request: string;
+  endedMs: Maybe<number>;
+}
+
+/** A stream that is taken up again (`after`) is not a new request. */
+function isKeyed(operation: Operation): operation is Send {
+  return operation.kind === "send" && operation.envelope.context.idempotencyKey !== undefined && operation.after === undefined;
+}
+
+class RequestCache {
+  readonly #options: RequestCacheOptions;
+  readonly #next: Handler;
+  readonly #limits: SharedAnswerLimits;
+  readonly #note: ReturnType<typeof noteFor>;
+  readonly #underWay = new Map<string, Entry>();
+  readonly #kept: RecentMap<Entry>;
+
+  constructor(options: RequestCacheOptions, next: Handler) {
+    this.#options = options;
+    this.#next = next;
+    this.#note = noteFor(options);
+    this.#kept = new RecentMap(options.entries ?? ENTRIES);
+    const { eventsPerEntry = EVENTS_PER_ENTRY, bytesPerEntry = BYTES_PER_ENTRY } = options;
+    this.#limits = { eventsPerEntry, bytesPerEntry };
+  }
+
+  /** `raced` is cancelled when the reader is gone. */
+  answer(asked: Asked, raced: Call): Reply {
+    const { operation, call, digest } = asked;
+    const { idempotencyKey, taskId = "" } = operation.envelope.context;
+    const key = JSON.stringify([call.caller.owner, call.agent, idempotencyKey]);
+    const request = JSON.stringify([operation.delivery, taskId, digest]);
+    const known = this.#find(key);
+    if (known === undefined) return read(this.#begin(key, request, asked).answer.join(), operation, raced);
+    if (known.request !== request) throw usedOtherwise();
+    if (known.answer.overflowed) {
+      if (this.#options.idempotentSend?.() !== true) throw tooLong("conflict");
+      return this.#next(operation, call.derive({ cancel: raced.cancel }));
+    }
+    this.#note(operation, call, { kind: "repeat", from: known.endedMs === undefined ? "under-way" : "cache" });
+    return read(known.answer.join(), operation, raced);
+  }
+
+  #find(key: string): Maybe<Entry> {
+    const known = this.#underWay.get(key) ?? this.#kept.get(key);
+    if (known?.endedMs === undefined) return known;
+    const { clock, keepMs = KEEP_MS } = this.#options;
+    if (clock.now() - known.endedMs < keepMs) return known;
+    this.#kept.delete(key);
+    return undefined;
+  }
+
+  #begin(key: string, request: string, { operation, call }: Asked): Entry {
+    const { clock, underWay = UNDER_WAY } = this.#options;
+    if (this.#underWay.size >= underWay) throw tooMany(`${underWay} requests with an idempotency key are under way already`);
+    const cancel = new CancelSource();
+    const single = !wantsStream(operation);
+    const reply = replyOf(this.#next, operation, call.derive({ cancel }));
+    const answer = new SharedAnswer({
+      reply: single ? onlyEvent(reply) : reply,
+      cancel,
+      single,
+      limits: this.#limits,
+      ended: (how) => {
+        this.#underWay.delete(key);
+        if (how !== "complete") return;
+        entry.endedMs = clock.now();
+        this.#kept.set(key, entry);
+      },
+    });
+    const entry: Entry = { answer, request, endedMs: undefined };
+    this.#underWay.set(key, entry);
+    return entry;
+  }
+}
+
+function read(reader: AnswerReader, operation: Send, raced: Call): Reply {
+  if (wantsStream(operation)) return reader;
+  raced.cancel.onCancel(() => void reader.return());
+  return reader.next().then(({ done, value }) => {
+    void reader.return();
+    if (done === true) throw new AgentError("internal", "an answer was expected and none came");
+    return value;
+  });
+}
+
+function usedOtherwise(): AgentError {
+  const field = "context.idempotencyKey";
+  return new AgentError("conflict", `${field}: was used for another request`, { sent: "no", field });
+}

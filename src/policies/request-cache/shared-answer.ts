@@ -1,0 +1,204 @@
+import {
+  AgentError,
+  type CancelSource,
+  type Event,
+  isClosing,
+  type Maybe,
+  type Part,
+  partBytes,
+  type Reply,
+  type Task,
+} from "../../envelope/index.js";
+import { DONE } from "../replies/done.js";
+import { iteratorOf } from "../replies/shape.js";
+import { stopIterator } from "../replies/stop-iterator.js";
+
+export interface SharedAnswerLimits {
+  readonly eventsPerEntry: number;
+  readonly bytesPerEntry: number;
+}
+
+/** How an answer is done with: complete, failed, or left by everybody. */
+export type AnswerEnd = "complete" | "failed" | "abandoned";
+
+export interface SharedAnswerOptions {
+  readonly reply: Reply;
+  /** Of the call below: everybody has left. */
+  readonly cancel: CancelSource;
+  /** One event is the whole answer. */
+  readonly single: boolean;
+  readonly limits: SharedAnswerLimits;
+  ended(how: AnswerEnd): void;
+}
+
+/**
+ * One answer and all who read it, each from the beginning and at its own pace; the source is pulled only when somebody
+ * has read all there is. Up to the limits everything is kept. Beyond them nobody can join any more, and only the reader
+ * who has been there longest goes on; the others are told that their stream was cut there.
+ */
+export class SharedAnswer {
+  readonly #options: SharedAnswerOptions;
+  readonly #source: AsyncIterator<Event>;
+  readonly #readers = new Set<AnswerReader>();
+  readonly #log: Event[] = [];
+  #bytes = 0;
+  /** Events the first reader had that are not in the log. */
+  #beyond = 0;
+  #pull: Maybe<Promise<IteratorResult<Event>>>;
+  #end: Maybe<AnswerEnd>;
+  #thrown: unknown;
+
+  constructor(options: SharedAnswerOptions) {
+    this.#options = options;
+    this.#source = iteratorOf(options.reply);
+  }
+
+  /** More came than is kept for a second reader. */
+  get overflowed(): boolean {
+    const { eventsPerEntry, bytesPerEntry } = this.#options.limits;
+    return this.#log.length > eventsPerEntry || this.#bytes > bytesPerEntry;
+  }
+
+  join(): AnswerReader {
+    const reader = new AnswerReader(this);
+    this.#readers.add(reader);
+    return reader;
+  }
+
+  leave(reader: AnswerReader): void {
+    if (!this.#readers.delete(reader) || this.#readers.size > 0 || this.#end !== undefined) return;
+    const last = this.#log.at(-1);
+    const left = new AgentError("cancelled", "everybody who read this answer has left");
+    this.#thrown = left;
+    this.#finish(last !== undefined && isClosing(last) ? "complete" : "abandoned");
+    stopIterator(this.#source);
+    this.#options.cancel.cancel(left);
+  }
+
+  async read(reader: AnswerReader, place: number): Promise<IteratorResult<Event>> {
+    for (;;) {
+      const kept = this.#log[place];
+      if (kept !== undefined) return { done: false, value: kept };
+      if (this.#end === "complete") return DONE;
+      if (this.#end !== undefined) throw this.#thrown;
+      if (!this.overflowed) await this.#onePull();
+      else if (this.#isNext(reader, place)) return await this.#onePull();
+      else throw tooLong("interrupted");
+    }
+  }
+
+  /** Behind the log only the first reader goes on; who takes over from one that left must have missed nothing. */
+  #isNext(reader: AnswerReader, place: number): boolean {
+    return this.#readers.values().next().value === reader && place === this.#log.length + this.#beyond;
+  }
+
+  /** One pull at a time, for all who wait. */
+  #onePull(): Promise<IteratorResult<Event>> {
+    this.#pull ??= this.#pulled();
+    return this.#pull;
+  }
+
+  async #pulled(): Promise<IteratorResult<Event>> {
+    try {
+      const step = await this.#source.next();
+      if (step.done === true) this.#finish("complete");
+      else this.#keep(step.value);
+      return step;
+    } catch (thrown) {
+      this.#thrown = thrown;
+      this.#finish("failed");
+      throw thrown;
+    } finally {
+      this.#pull = undefined;
+    }
+  }
+
+  /** The event that goes beyond a limit is the last in the log: those who wait for it get it, and it marks the place. */
+  #keep(event: Event): void {
+    if (this.overflowed) {
+      this.#beyond += 1;
+      return;
+    }
+    this.#log.push(event);
+    for (const part of partsIn(event)) this.#bytes += partBytes(part);
+    if (this.#options.single) this.#finish("complete");
+  }
+
+  #finish(how: AnswerEnd): void {
+    if (this.#end !== undefined) return;
+    this.#end = how;
+    this.#options.ended(how);
+  }
+}
+
+/** One who reads a shared answer. */
+export class AnswerReader implements AsyncIterableIterator<Event> {
+  readonly #answer: SharedAnswer;
+  /** One pull after the other, however they are asked for: each is for the next place. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #place = 0;
+  #over = false;
+
+  constructor(answer: SharedAnswer) {
+    this.#answer = answer;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Event>> {
+    const step = this.#turn.then(() => this.#step());
+    this.#turn = step.catch(() => undefined);
+    return step;
+  }
+
+  async #step(): Promise<IteratorResult<Event>> {
+    if (this.#over) return DONE;
+    try {
+      const step = await this.#answer.read(this, this.#place);
+      this.#place += 1;
+      if (step.done === true) this.#leave();
+      return step;
+    } catch (thrown) {
+      this.#leave();
+      throw thrown;
+    }
+  }
+
+  async return(): Promise<IteratorResult<Event>> {
+    this.#leave();
+    return DONE;
+  }
+
+  #leave(): void {
+    this.#over = true;
+    this.#answer.leave(this);
+  }
+}
+
+/** What a second reader is told about an answer that was not kept whole. */
+export function tooLong(code: "interrupted" | "conflict"): AgentError {
+  const words = "the answer to this idempotency key is longer than what is kept for a second reader";
+  return new AgentError(code, words, { sent: code === "conflict" ? "no" : "maybe", field: "context.idempotencyKey" });
+}
+
+function partsIn(event: Event): readonly Part[] {
+  switch (event.kind) {
+    case "message":
+      return event.message.content;
+    case "status":
+      return event.status.message?.content ?? [];
+    case "artifact":
+      return event.artifact.parts;
+    case "task":
+      return partsOfTask(event.task);
+    default:
+      return []; // does not answer a send
+  }
+}
+
+function partsOfTask({ status, artifacts, history }: Task): readonly Part[] {
+  const said = status.message === undefined ? history : [...history, status.message];
+  return [...said.flatMap(({ content }) => content), ...artifacts.flatMap(({ parts }) => parts)];
+}

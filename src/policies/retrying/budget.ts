@@ -1,0 +1,50 @@
+import type { Maybe } from "../../envelope/index.js";
+import type { Clock } from "../clock.js";
+
+export interface RetryBudgetOptions {
+  readonly clock: Clock;
+  /** Retries per call, in the long run. Default: 0.2. */
+  readonly share?: Maybe<number>;
+  /** Retries that are always there, so that whoever calls rarely can retry at all. Default: 1. */
+  readonly perSecond?: Maybe<number>;
+  /** Unused retries kept for later. Default: 100. */
+  readonly saved?: Maybe<number>;
+}
+
+/** One for each destination, given to everything that repeats calls there. */
+export interface RetryBudget {
+  /** A new call begins, not a repeat. */
+  called(): void;
+  /** Takes one retry out; false when there is none. */
+  spend(): boolean;
+}
+
+const SHARE = 0.2;
+const PER_SECOND = 1;
+const SAVED = 100;
+/** What is in it at the start, in seconds of `perSecond`. */
+export const BUDGET_START_SECONDS = 10;
+
+/**
+ * A token bucket against retry storms: over any time there are at most `share` retries per call, `perSecond` per second,
+ * and `BUDGET_START_SECONDS` of those in advance.
+ */
+export function retryBudget(options: RetryBudgetOptions): RetryBudget {
+  const { clock, share = SHARE, perSecond = PER_SECOND, saved = SAVED } = options;
+  let tokens = Math.min(saved, perSecond * BUDGET_START_SECONDS);
+  let filledAtMs = clock.now();
+  const add = (more: number): void => {
+    tokens = Math.min(saved, tokens + more);
+  };
+  return {
+    called: () => add(share),
+    spend() {
+      const nowMs = clock.now();
+      add((Math.max(0, nowMs - filledAtMs) / 1_000) * perSecond);
+      filledAtMs = nowMs;
+      if (tokens < 1) return false;
+      tokens -= 1;
+      return true;
+    },
+  };
+}

@@ -1,0 +1,233 @@
+import {
+  AgentError,
+  type Call,
+  type Cancel,
+  ERRORS,
+  type Event,
+  type Handler,
+  isPromise,
+  type Layer,
+  type Maybe,
+  type Operation,
+  type Reply,
+} from "../../envelope/index.js";
+import type { Clock } from "../clock.js";
+import { linkedCancel } from "../linked-cancel.js";
+import { isWorthRepeating } from "../may-repeat.js";
+import { noteFor, type PolicyPlace } from "../note-for.js";
+import { DONE } from "../replies/done.js";
+import { iteratorOf, onlyEvent, replyOf, wantsStream } from "../replies/shape.js";
+import { stopIterator } from "../replies/stop-iterator.js";
+import { type BackoffLimits, retryWaitMs } from "./backoff.js";
+import { type RetryBudget, retryBudget } from "./budget.js";
+
+export interface RetryOptions extends PolicyPlace {
+  readonly clock: Clock;
+  /** Between 0 and 1. */
+  readonly random: () => number;
+  /** All in all, with the first. Default: 3. */
+  readonly tries?: Maybe<number>;
+  /** Default: 100. */
+  readonly firstWaitMs?: Maybe<number>;
+  /** Default: 5,000. */
+  readonly longestWaitMs?: Maybe<number>;
+  /** Default: one of its own. Give the same to everything that repeats calls to this destination. */
+  readonly budget?: Maybe<RetryBudget>;
+  /** The peer starts nothing twice for one idempotency key. Asked per call: cards change. Default: it does not say so. */
+  idempotentSend?(): boolean;
+  /** Gives a message without an idempotency key one, where the peer honours keys. Default: it stays without. */
+  newKey?(): string;
+}
+
+const TRIES = 3;
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
+
+/**
+ * Tries a failed call again: only if its code allows it, nothing of the answer was delivered, and a second time can do no
+ * harm (nothing was sent, the operation is safe, or the peer honours the message's key). It waits with full jitter, at
+ * least as long as the peer asks for, never past the deadline, and hears the caller leave while it waits. When there is
+ * no other try, the error is the one the last try ended with.
+ */
+export function retry(options: RetryOptions): Layer {
+  const rules = rulesOf(options);
+  return (next) =>
+    function retried(operation, call) {
+      rules.budget.called();
+      const tries = new Tries(rules, next, withKey(rules, operation), call);
+      const first = tries.first();
+      return isPromise(first) && !wantsStream(operation) ? oneOf(tries, first) : new RetriedStream(tries, first);
+    };
+}
+
+interface Rules extends BackoffLimits {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly tries: number;
+  readonly budget: RetryBudget;
+  readonly note: ReturnType<typeof noteFor>;
+  readonly newKey: Maybe<() => string>;
+  idempotentSend(): boolean;
+}
+
+function rulesOf(options: RetryOptions): Rules {
+  const { clock, random, tries = TRIES, firstWaitMs = FIRST_WAIT_MS, longestWaitMs = LONGEST_WAIT_MS } = options;
+  return {
+    clock,
+    random,
+    tries,
+    firstWaitMs,
+    longestWaitMs,
+    budget: options.budget ?? retryBudget({ clock }),
+    note: noteFor(options),
+    newKey: options.newKey?.bind(options),
+    idempotentSend: () => options.idempotentSend?.() ?? false,
+  };
+}
+
+function withKey({ newKey, tries, idempotentSend }: Rules, operation: Operation): Operation {
+  if (newKey === undefined || tries < 2 || operation.kind !== "send") return operation;
+  const { envelope } = operation;
+  if (envelope.context.idempotencyKey !== undefined || !idempotentSend()) return operation;
+  return { ...operation, envelope: { ...envelope, context: { ...envelope.context, idempotencyKey: newKey() } } };
+}
+
+/** The same message with the same id and key, which says how often it was sent before. */
+function repeated(operation: Operation, repeats: number): Operation {
+  if (operation.kind !== "send") return operation;
+  const { envelope } = operation;
+  const retryCount = (envelope.meta.retryCount ?? 0) + repeats;
+  return { ...operation, envelope: { ...envelope, meta: { ...envelope.meta, retryCount } } };
+}
+
+/** All tries of one call. */
+class Tries {
+  readonly call: Call;
+  readonly #rules: Rules;
+  readonly #next: Handler;
+  readonly #operation: Operation;
+  #failures = 0;
+  /** A code that may be tried again once was tried again. */
+  #onceSpent = false;
+
+  constructor(rules: Rules, next: Handler, operation: Operation, call: Call) {
+    this.#rules = rules;
+    this.#next = next;
+    this.#operation = operation;
+    this.call = call;
+  }
+
+  first(): Reply {
+    return replyOf(this.#next, this.#operation, this.call);
+  }
+
+  /** Waits for the time of the next try; throws what was thrown when there is none, and the reason when `cancel` is heard. */
+  async wait(thrown: unknown, cancel: Cancel): Promise<void> {
+    const { clock, note } = this.#rules;
+    const error = AgentError.from(thrown);
+    this.#failures += 1;
+    const waitMs = this.#waitMs(error);
+    if (waitMs === undefined) throw thrown;
+    this.#onceSpent ||= ERRORS[error.code].again === "once";
+    note(this.#operation, this.call, { kind: "backoff", attempt: this.#failures, waitMs, error });
+    await clock.sleep(waitMs, cancel);
+    note(this.#operation, this.call, { kind: "retry", attempt: this.#failures, error });
+  }
+
+  /** The next try, when its time has come. */
+  again(): Reply {
+    return replyOf(this.#next, repeated(this.#operation, this.#failures), this.call);
+  }
+
+  /** The budget is asked last: what is not tried again for another reason costs nothing. */
+  #waitMs(error: AgentError): Maybe<number> {
+    const rules = this.#rules;
+    const { cancel, deadline } = this.call;
+    if (this.#failures >= rules.tries || cancel.cancelled) return undefined;
+    if (this.#onceSpent && ERRORS[error.code].again === "once") return undefined;
+    if (!isWorthRepeating(this.#operation, error, rules.idempotentSend())) return undefined;
+    const waitMs = retryWaitMs(this.#failures, error.facts.retryAfterMs, rules, rules.random);
+    if (waitMs === undefined || (deadline !== undefined && rules.clock.now() + waitMs >= deadline)) return undefined;
+    return rules.budget.spend() ? waitMs : undefined;
+  }
+}
+
+async function oneOf(tries: Tries, first: Promise<Event>): Promise<Event> {
+  for (let reply = first; ; ) {
+    try {
+      return await reply;
+    } catch (thrown) {
+      await tries.wait(thrown, tries.call.cancel);
+      reply = onlyEvent(tries.again());
+    }
+  }
+}
+
+/** A stream that may begin anew as long as nothing of it was delivered. */
+class RetriedStream implements AsyncIterableIterator<Event> {
+  readonly #tries: Tries;
+  #source: AsyncIterator<Event>;
+  #first: Maybe<Promise<IteratorResult<Event>>>;
+  #begun = false;
+  #over = false;
+  /** Ends the wait for the next try. */
+  #stopWaiting: Maybe<(reason: AgentError) => void>;
+
+  constructor(tries: Tries, first: Reply) {
+    this.#tries = tries;
+    this.#source = iteratorOf(first);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Event>> {
+    if (this.#over) return DONE;
+    if (this.#begun) return this.#source.next();
+    if (this.#first === undefined) {
+      this.#first = this.#begin();
+      return this.#first;
+    }
+    await this.#first.catch(() => undefined); // it is told to the reader of the first event
+    return this.next();
+  }
+
+  async return(): Promise<IteratorResult<Event>> {
+    if (this.#over) return DONE;
+    this.#over = true;
+    stopIterator(this.#source);
+    this.#stopWaiting?.(new AgentError("cancelled", "the reader stopped before the beginning"));
+    return DONE;
+  }
+
+  async #begin(): Promise<IteratorResult<Event>> {
+    for (;;) {
+      try {
+        const step = await this.#source.next();
+        this.#begun = true;
+        return this.#over ? DONE : step;
+      } catch (thrown) {
+        if (this.#over || !(await this.#waited(thrown))) return DONE;
+        this.#source = iteratorOf(this.#tries.again());
+      }
+    }
+  }
+
+  /** False when the reader left in the meantime. */
+  async #waited(thrown: unknown): Promise<boolean> {
+    const { source, unlink } = linkedCancel(this.#tries.call.cancel);
+    this.#stopWaiting = (reason) => source.cancel(reason);
+    try {
+      await this.#tries.wait(thrown, source);
+      return !this.#over;
+    } catch (stopped) {
+      if (this.#over) return false;
+      this.#over = true;
+      throw stopped;
+    } finally {
+      unlink();
+      this.#stopWaiting = undefined;
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { AgentError, type Call, type Event, type Handler, isPromise, type Operation, type Reply } from "../../envelope/index.js";
+import { DONE } from "../replies/done.js";
+import { iteratorOf, onlyEvent, replyOf, wantsStream } from "../replies/shape.js";
+import { stopIterator } from "../replies/stop-iterator.js";
+
+/** After a failure with nothing delivered: who is asked next, or with which error it ends. */
+export type After = (error: AgentError) => Handler | AgentError;
+
+/** One operation, asked of one after the other until somebody delivers. Once an event is out there is no next. */
+export function failover(first: Handler, after: After, operation: Operation, call: Call): Reply {
+  const reply = replyOf(first, operation, call);
+  if (!isPromise(reply) || wantsStream(operation)) return new FailoverStream(reply, after, operation, call);
+  const goOn = (thrown: unknown): Promise<Event> => {
+    const next = after(AgentError.from(thrown));
+    if (next instanceof AgentError) return Promise.reject(next);
+    return onlyEvent(replyOf(next, operation, call)).catch(goOn);
+  };
+  return reply.catch(goOn);
+}
+
+class FailoverStream implements AsyncIterableIterator<Event> {
+  readonly #after: After;
+  readonly #operation: Operation;
+  readonly #call: Call;
+  #source: AsyncIterator<Event>;
+  #delivered = false;
+  #over = false;
+
+  constructor(first: Reply, after: After, operation: Operation, call: Call) {
+    this.#source = iteratorOf(first);
+    this.#after = after;
+    this.#operation = operation;
+    this.#call = call;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Event>> {
+    while (!this.#over) {
+      try {
+        const step = await this.#source.next();
+        if (this.#over) break; // the reader left while this was under way
+        this.#delivered = true;
+        this.#over = step.done === true;
+        return step;
+      } catch (thrown) {
+        if (this.#over) break;
+        this.#goOn(AgentError.from(thrown));
+      }
+    }
+    return DONE;
+  }
+
+  async return(): Promise<IteratorResult<Event>> {
+    if (!this.#over) stopIterator(this.#source);
+    this.#over = true;
+    return DONE;
+  }
+
+  #goOn(error: AgentError): void {
+    const next = this.#delivered ? error : this.#after(error);
+    if (next instanceof AgentError) {
+      this.#over = true;
+      throw next;
+    }
+    this.#source = iteratorOf(replyOf(next, this.#operation, this.#call));
+  }
+}

@@ -1,0 +1,281 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import fc from "fast-check";
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  type AuditEntry,
+  agent,
+  type BridgedAgent,
+  type BridgeSettings,
+  bearerTokens,
+  bridge,
+  bridgedAgent,
+  cardSigner,
+  connect,
+  createCardCheck,
+  mount,
+  newCardKey,
+  protocols,
+  type RemoteAgent,
+  type Server,
+  serve,
+  Verdicts,
+} from "../../src/index.js";
+import { readCard } from "../../src/protocols/a2a/card/card.js";
+
+/** What becomes of an agent's card behind a gateway, as any client reads it over HTTP. */
+
+const AGENTS_KEY = newCardKey("EdDSA", "agent-1");
+const GATEWAYS_KEY = newCardKey("ES256", "gateway-1");
+const a2aOnly = protocols.filter(({ id }) => id === "a2a");
+const TRAITS = { streaming: true, tasks: true, inputTurns: true };
+const trusting = (name: string, { publicJwk }: typeof AGENTS_KEY) => createCardCheck({ keys: [{ name, key: publicJwk }] });
+const byAgent = trusting("agent", AGENTS_KEY);
+const byGateway = trusting("gateway", GATEWAYS_KEY);
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.close();
+});
+function opened<T extends { close(): unknown }>(made: T): T {
+  open.push(made);
+  return made;
+}
+
+const teller = agent({
+  name: "teller",
+  description: "tells",
+  handle: (message) => `told ${message.text}`,
+  extendedCard: ({ id }) => ({ description: `tells ${id} more` }),
+});
+
+async function bytesAt(url: string, headers: Record<string, string> = {}): Promise<Uint8Array> {
+  return new Uint8Array(await (await fetch(url, { headers })).arrayBuffer());
+}
+const CARD = "/.well-known/agent-card.json";
+
+/** A bridge to an agent that has a card and is never called. */
+function unreached(bytes: Uint8Array, settings: BridgeSettings): BridgedAgent {
+  const card = readCard(JSON.parse(new TextDecoder().decode(bytes)), bytes);
+  const handler = () => Promise.reject(new Error("is not called"));
+  const upstream = { handler, protocol: () => "a2a", traits: () => TRAITS, card: () => card };
+  return bridgedAgent(upstream, { signed: false, behind: ["http://inner.cluster.local:1"] }, settings);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** The own address of a signed agent, whose card names `publicUrl`. */
+async function signedBehind(publicUrl?: string): Promise<string> {
+  const cardKeys = [cardSigner({ key: AGENTS_KEY.privateJwk })];
+  const upstream = opened(
+    await serve(teller, { cardKeys, ...(publicUrl === undefined ? {} : { publicUrl, names: ["127.0.0.1"] }) }),
+  );
+  return `http://127.0.0.1:${upstream.port}`;
+}
+
+describe("verbatim", () => {
+  async function started(): Promise<{ readonly server: Server; readonly direct: string; readonly notes: readonly string[] }> {
+    const port = await freePort();
+    const publicUrl = `http://127.0.0.1:${port}`;
+    const direct = await signedBehind(publicUrl);
+    const bridged = opened(
+      await bridge(direct, { verdicts: new Verdicts(), bridge: { name: "front", card: "verbatim", publicUrl } }),
+    );
+    return { server: opened(await serve(bridged, { port, publicUrl })), direct, notes: bridged.notes };
+  }
+
+  test("serves the agent's document byte for byte, whichever version is asked for, and its signature stays good", async () => {
+    const { server, direct, notes } = await started();
+    const theirs = await bytesAt(`${direct}${CARD}`);
+    for (const version of [{}, { "a2a-version": "1.0" }, { "a2a-version": "0.3" }])
+      expect(await bytesAt(`${server.url}${CARD}`, version)).toEqual(theirs);
+    expect(await byAgent(await bytesAt(`${server.url}${CARD}`))).toEqual({ result: "verified", by: "agent" });
+    expect(await byAgent(await bytesAt(`${server.url}/.well-known/agent.json`))).toEqual({ result: "verified", by: "agent" });
+    expect(notes).toEqual([expect.stringContaining("served as it came")]);
+  });
+
+  test("changes no space, escape or order of members", async () => {
+    const text = `{ "version": "1",  "name": "Caf\\u00e9",\n\t"description": "\\/",
+      "supportedInterfaces": [{ "url": "https:\\/\\/gateway.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0" }] }\n`;
+    const bytes = new TextEncoder().encode(text);
+    const publicUrl = "https://gateway.example";
+    const host = opened(
+      mount(unreached(bytes, { name: "front", card: "verbatim", publicUrl }), { publicUrl, protocols: a2aOnly }),
+    );
+    const response = await host.fetch(new Request(new URL(CARD, publicUrl)));
+    expect(await response.text()).toBe(text);
+  });
+
+  test("is called through the gateway by whoever goes by that card, and the agent is really reached", async () => {
+    const { server } = await started();
+    const trust = { keys: [{ name: "agent", key: AGENTS_KEY.publicJwk }], require: true };
+    for (const pin of ["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@1.0/GRPC", "a2a@0.3/JSONRPC"]) {
+      const peer = opened(await connect(server.url, { pin, trust, verdicts: new Verdicts() }));
+      expect([peer.cardTrust, await peer.ask("it")]).toEqual(["verified", "told it"]);
+    }
+  });
+
+  test("is refused at start where the card leads past the gateway", async () => {
+    const direct = await signedBehind();
+    const settings = { card: "verbatim", publicUrl: "http://gateway.example" } as const;
+    await expect(bridge(direct, { verdicts: new Verdicts(), bridge: settings })).rejects.toThrow("past this gateway");
+  });
+});
+
+describe("rewrite+resign and rewrite+strip", () => {
+  test("the gateway vouches for the card it wrote, and the agent no longer does", async () => {
+    const direct = await signedBehind();
+    const bridged = opened(await bridge(direct, { verdicts: new Verdicts(), bridge: { signsCards: true } }));
+    const server = opened(await serve(bridged, { cardKeys: [cardSigner({ key: GATEWAYS_KEY.privateJwk })] }));
+    const bytes = await bytesAt(`${server.url}${CARD}`);
+    expect(await byGateway(bytes)).toEqual({ result: "verified", by: "gateway" });
+    expect((await byAgent(bytes)).result).toBe("unknown");
+    expect(bridged.notes).toEqual([]);
+  });
+
+  test("a signature that is taken off is noted, counted and audited", async () => {
+    const direct = await signedBehind();
+    const bridged = opened(await bridge(direct, { verdicts: new Verdicts() }));
+    const audited: AuditEntry[] = [];
+    const audit = { record: (entry: AuditEntry) => void audited.push(entry), close: async () => undefined };
+    const server = opened(await serve(bridged, { audit }));
+    expect((await byAgent(await bytesAt(`${server.url}${CARD}`))).result).toBe("unsigned");
+    expect(bridged.notes).toEqual([expect.stringContaining("its signatures are taken off")]);
+    expect(bridged.losses.losses()).toMatchObject([{ path: "card.signatures", count: 1 }]);
+    expect(audited).toMatchObject([{ event: "downgrade", agent: "teller", reason: expect.stringContaining("taken off") }]);
+  });
+});
+
+describe("a rewritten card", () => {
+  const host = fc.constantFrom("inner.cluster.local", "10.1.2.3", "[fd00::7]", "127.0.0.1");
+  const port = fc.integer({ min: 1, max: 65_535 });
+  const path = fc
+    .array(fc.constantFrom("a2a", "deep", "v1", "tenants", "x%20y"), { maxLength: 4 })
+    .map((all) => all.map((each) => `/${each}`).join(""));
+  const url = fc
+    .tuple(fc.constantFrom("http", "https"), host, port, path, fc.constantFrom("", "/"))
+    .map(([scheme, name, at, below, end]) => `${scheme}://${name}:${at}${below}${end}`);
+  const ways = fc.array(
+    fc.record({
+      url,
+      protocolBinding: fc.constantFrom("JSONRPC", "HTTP+JSON", "GRPC"),
+      protocolVersion: fc.constantFrom("1.0", "0.3"),
+      tenant: fc.option(fc.constantFrom("t1", "t2"), { nil: undefined }),
+    }),
+    { minLength: 1, maxLength: 4 },
+  );
+  const publicUrl = fc
+    .tuple(
+      fc.constantFrom("https://gateway.example", "http://[2001:db8::1]:8080", "https://gateway.example:8443"),
+      path,
+      fc.constantFrom("", "/"),
+    )
+    .map(([origin, below, end]) => `${origin}${below}${end}`);
+
+  test("has only addresses below the gateway's, none twice the path, and nothing of the agent's host where an address stands", async () => {
+    const made = fc.record({ ways, publicUrl, legacy: url });
+    await fc.assert(
+      fc.asyncProperty(made, async ({ ways: supportedInterfaces, publicUrl: front, legacy }) => {
+        const document = JSON.stringify({
+          name: "Anybody",
+          description: "is anywhere",
+          version: "1",
+          url: legacy,
+          protocolVersion: "0.3.0",
+          supportedInterfaces,
+          documentationUrl: supportedInterfaces.at(-1)?.url,
+          iconUrl: legacy,
+          provider: { organization: "o", url: supportedInterfaces[0]?.url },
+          capabilities: {},
+          defaultInputModes: ["text/plain"],
+          defaultOutputModes: ["text/plain"],
+          skills: [{ id: "s", name: "s", description: "s", tags: ["s"] }],
+        });
+        const bridged = unreached(new TextEncoder().encode(document), { publicUrl: front });
+        const host = mount(bridged, { publicUrl: front, protocols: a2aOnly });
+        try {
+          const response = await host.fetch(new Request(new URL(CARD, front)));
+          const served: unknown = JSON.parse(await response.text());
+          const base = front.replace(/\/$/, "");
+          const addresses = addressesIn(served);
+          expect(addresses.length).toBeGreaterThan(1);
+          for (const address of addresses) {
+            expect(address.startsWith(`${base}/`)).toBe(true);
+            expect(address.slice(base.length)).toMatch(/^\/a2a$/);
+          }
+        } finally {
+          await host.close();
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  /** Every member that is an address by its name, wherever it stands. */
+  function addressesIn(value: unknown): readonly string[] {
+    if (Array.isArray(value)) return value.flatMap(addressesIn);
+    if (typeof value !== "object" || value === null) return [];
+    return Object.entries(value).flatMap(([name, member]) =>
+      typeof member === "string" && /url$/i.test(name) ? [member] : addressesIn(member),
+    );
+  }
+});
+
+describe("forwarding headers", () => {
+  test("change no address of the card: anybody can send them, and publicUrl is the operator's word", async () => {
+    const direct = await signedBehind();
+    const bridged = opened(await bridge(direct, { verdicts: new Verdicts() }));
+    const server = opened(await serve(bridged, { publicUrl: "https://gateway.example/base", names: ["127.0.0.1"] }));
+    const local = `http://127.0.0.1:${server.port}${CARD}`;
+    const headers = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "http", forwarded: "host=evil.example" };
+    const text = new TextDecoder().decode(await bytesAt(local, headers));
+    expect(text).toBe(new TextDecoder().decode(await bytesAt(local)));
+    expect(text).toContain('"url":"https://gateway.example/base/a2a"');
+    expect(text).not.toContain("evil");
+  });
+});
+
+describe("extended cards", () => {
+  const TOKENS = { ann: "anns-token-0123456789", bob: "bobs-token-0123456789" };
+  const admission = bearerTokens(new Map(Object.entries(TOKENS)));
+
+  async function started(upstreamCredentials: BridgeSettings["upstreamCredentials"], own?: string) {
+    const upstream = opened(await serve(teller, { admission }));
+    const credentials = own === undefined ? {} : { bearer: own };
+    return opened(await bridge(upstream.url, { verdicts: new Verdicts(), credentials, bridge: { upstreamCredentials } }));
+  }
+  const callerOf = async ({ url }: Server, who: keyof typeof TOKENS): Promise<RemoteAgent> =>
+    opened(await connect(url, { credentials: { bearer: TOKENS[who] }, verdicts: new Verdicts() }));
+
+  test("are each caller's own, however often and in whichever order they are asked for", async () => {
+    const server = opened(await serve(await started("passthrough"), { admission }));
+    const [ann, bob] = [await callerOf(server, "ann"), await callerOf(server, "bob")];
+    const asked = [ann, bob, bob, ann, bob, ann];
+    const cards = await Promise.all(asked.map((peer) => peer.extendedCard()));
+    expect(cards.map(({ description }) => description)).toEqual(
+      asked.map((peer) => (peer === ann ? "tells ann more" : "tells bob more")),
+    );
+    // How to get in, and where, is the gateway's affair there too.
+    expect(cards[0]?.security).toEqual(ann.card.security);
+    expect(cards[0]?.interfaces.every(({ url }) => url.includes(`:${server.port}`))).toBe(true);
+  });
+
+  test("are kept for nobody else on the way", async () => {
+    const server = opened(await serve(await started("passthrough"), { admission }));
+    const headers = { authorization: `Bearer ${TOKENS.ann}`, "a2a-version": "1.0" };
+    const response = await fetch(`${server.url}/a2a/extendedAgentCard`, { headers });
+    expect([response.status, response.headers.get("cache-control")]).toEqual([200, "private, no-store"]);
+  });
+
+  test("are not for everybody where the gateway asks with a credential of its own", async () => {
+    const server = opened(await serve(await started("own", TOKENS.ann)));
+    const stranger = opened(await connect(server.url, { verdicts: new Verdicts() }));
+    await expect(stranger.extendedCard()).rejects.toMatchObject({ code: "unauthenticated" });
+  });
+});
