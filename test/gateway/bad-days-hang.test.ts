@@ -1,0 +1,129 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import {
+  AgentError,
+  agent,
+  type Bridge,
+  bridge,
+  connect,
+  protocols,
+  type RemoteAgent,
+  type Server,
+  serve,
+  Verdicts,
+} from "../../src/index.js";
+import { waysOf } from "./pairs/ways.js";
+import { taskOf } from "./processes/callers.js";
+import { type Stall, type StallingDoor, stallingDoor } from "./processes/stalling-door.js";
+
+/** The agent behind a gateway takes a call and does not answer it. */
+
+const ways = await waysOf(protocols);
+const TIMEOUT_MS = 1_500;
+/** Beyond the time limit, for a machine that is busy. */
+const SLACK_MS = 10_000;
+const TEST_MS = 60_000;
+const STALLS: readonly Stall[] = ["silent", "head", "trickle"];
+
+let upstream: Server;
+let door: StallingDoor;
+const stopped: string[] = [];
+const opened: { close(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  const echo = agent({
+    name: "echo",
+    description: "says it again",
+    async *handle(message, task) {
+      task.signal.addEventListener("abort", () => stopped.push(message.text));
+      if (!message.text.startsWith("work")) return message.text;
+      yield task.working();
+      await new Promise((resolve) => task.signal.addEventListener("abort", resolve));
+      return undefined;
+    },
+  });
+  door = await stallingDoor(() => upstream.port);
+  upstream = await serve(echo, { publicUrl: door.url });
+});
+afterEach(async () => {
+  door.stall("open");
+  for (const each of opened.splice(0).reverse()) await each.close();
+});
+afterAll(async () => {
+  await door.close();
+  await upstream.close();
+});
+
+async function callerThrough(pin: string, timeoutMs?: number): Promise<RemoteAgent> {
+  const options = timeoutMs === undefined ? {} : { timeoutMs };
+  const bridged: Bridge = await bridge(door.url, { ...options, pin, verdicts: new Verdicts(), bridge: { name: "echo" } });
+  opened.push(bridged);
+  const gateway = await serve(bridged, { limits: { drainMs: 0 } });
+  opened.push(gateway);
+  const caller = await connect(gateway.url, { verdicts: new Verdicts() });
+  opened.push(caller);
+  return caller;
+}
+
+function codeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => "answered",
+    (thrown: unknown) => AgentError.from(thrown).code,
+  );
+}
+
+describe("an agent behind that hangs, by whatever way it is called", () => {
+  test.each(STALLS)(
+    "%s: the time limit ends the call, and the gateway goes on",
+    async (stall) => {
+      const callers = await Promise.all(ways.map(async ({ pin }) => ({ pin, caller: await callerThrough(pin, TIMEOUT_MS) })));
+      for (const { pin, caller } of callers) expect([pin, await caller.ask("before")]).toEqual([pin, "before"]);
+      door.stall(stall);
+      const from = Date.now();
+      const ends = callers.map(async ({ pin, caller }) => {
+        const [code, started] = await Promise.all([codeOf(caller.ask("hangs")), caller.start("hangs as well")]);
+        return { pin, code, caller, id: taskOf(started).id };
+      });
+      for (const { pin, code, caller, id } of await Promise.all(ends)) {
+        expect([pin, code]).toEqual([pin, "deadline"]);
+        // A task of the gateway's own says the same.
+        await expect
+          .poll(async () => (await caller.getTask(id)).status, { timeout: SLACK_MS })
+          .toMatchObject({ state: "failed", error: { code: "deadline" } });
+      }
+      expect(Date.now() - from).toBeLessThan(TIMEOUT_MS + SLACK_MS);
+      door.stall("open");
+      for (const { pin, caller } of callers) expect([pin, await caller.ask("after")]).toEqual([pin, "after"]);
+    },
+    TEST_MS,
+  );
+});
+
+describe("an agent behind that hangs", () => {
+  test("before it has named its task: a cancel ends the task at once", async () => {
+    const caller = await callerThrough("a2a@1.0/JSONRPC");
+    door.stall("silent");
+    const { id } = taskOf(await caller.start("never heard of"));
+    expect((await caller.cancelTask(id)).status.state).toBe("canceled");
+    door.stall("open");
+    expect(await caller.ask("after")).toBe("after");
+  });
+
+  test(
+    "in the middle of its work: a cancel that it does not answer ends in time, and does not claim to have worked",
+    async () => {
+      const caller = await callerThrough("a2a@1.0/JSONRPC");
+      const events = caller.stream("work on")[Symbol.asyncIterator]();
+      const first = await events.next();
+      if (first.done === true || first.value.kind !== "task") throw new Error("no task came");
+      const { id } = first.value.task;
+      await expect.poll(async () => (await caller.getTask(id)).status.state).toBe("working");
+      door.stall("silent");
+      expect(["deadline", "interrupted", "unavailable"]).toContain(await codeOf(caller.cancelTask(id)));
+      door.stall("open");
+      await events.return?.();
+      expect((await caller.cancelTask(id)).status.state).toBe("canceled");
+      await expect.poll(() => stopped).toContain("work on");
+    },
+    TEST_MS,
+  );
+});

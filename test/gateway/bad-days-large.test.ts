@@ -1,0 +1,98 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  AgentError,
+  agent,
+  type Bridge,
+  bridge,
+  connect,
+  createMemoryArtifacts,
+  type Part,
+  protocols,
+  type RemoteAgent,
+  type Server,
+  serve,
+  Verdicts,
+} from "../../src/index.js";
+import { type Way, waysOf } from "./pairs/ways.js";
+
+/** Ten megabytes to an agent behind a gateway, and ten megabytes back. */
+
+const BYTES = 10 * 1024 * 1024;
+const TEST_MS = 60_000;
+const ways = await waysOf(protocols);
+/** One way of each protocol, the first, and the one that is not JSON. */
+const some = ways.filter(
+  ({ protocol, pin }, index) => ways.findIndex((other) => other.protocol === protocol) === index || pin.endsWith("1.0/GRPC"),
+);
+const large = new Uint8Array(randomBytes(BYTES));
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+let upstream: Server;
+const opened: { close(): unknown }[] = [];
+beforeAll(async () => {
+  const depot = agent({
+    name: "depot",
+    description: "says what it was given, and gives what it is asked for",
+    async handle({ text, content }, task): Promise<string | readonly Part[]> {
+      if (text === "give") return [{ kind: "raw", bytes: large, mediaType: "application/octet-stream" }];
+      const given = content.find(({ kind }) => kind === "raw" || kind === "url");
+      const part = given === undefined ? undefined : await task.fetch(given);
+      return part?.kind === "raw" ? digestOf(part.bytes) : "nothing was given";
+    },
+  });
+  upstream = await serve(depot);
+});
+afterAll(async () => {
+  for (const each of opened.reverse()) await each.close();
+  await upstream.close();
+});
+
+async function callerThrough(front: Way, behind: Way, artifacts: boolean): Promise<RemoteAgent> {
+  const bridged: Bridge = await bridge(upstream.url, { pin: behind.pin, verdicts: new Verdicts(), bridge: { name: "depot" } });
+  const options = artifacts ? { artifacts: { store: createMemoryArtifacts({ now: Date.now, newId: () => randomUUID() }) } } : {};
+  const gateway = await serve(bridged, { ...options, limits: { drainMs: 0 } });
+  const caller = await connect(gateway.url, { pin: front.pin, verdicts: new Verdicts() });
+  opened.push(bridged, gateway, caller);
+  return caller;
+}
+
+async function given(caller: RemoteAgent): Promise<string> {
+  try {
+    return await caller.ask([{ kind: "raw", bytes: large, mediaType: "application/octet-stream" }]);
+  } catch (thrown) {
+    return AgentError.from(thrown).code;
+  }
+}
+
+async function got(caller: RemoteAgent): Promise<string> {
+  try {
+    const event = await caller.send("give");
+    const parts = event.kind === "task" ? event.task.artifacts.flatMap((made) => made.parts) : contentOf(event);
+    const [part] = await Promise.all(parts.map((each) => caller.fetch(each)));
+    return part?.kind === "raw" ? `${parts[0]?.kind} ${digestOf(part.bytes)}` : `${part?.kind}`;
+  } catch (thrown) {
+    return AgentError.from(thrown).code;
+  }
+}
+
+function contentOf(event: { readonly kind: string; readonly message?: { readonly content: readonly Part[] } }): readonly Part[] {
+  return event.message?.content ?? [];
+}
+
+describe.each(some.map((behind) => [behind.pin, behind] as const))("behind %s", (_behind, behind) => {
+  test.each(some.map((front) => [front.pin, front] as const))(
+    "%s in front: the same bytes, inside the message or by reference",
+    async (_front, front) => {
+      const plain = await callerThrough(front, behind, false);
+      expect(await given(plain)).toBe(digestOf(large));
+      expect(await got(plain)).toBe(`raw ${digestOf(large)}`);
+      const referring = await callerThrough(front, behind, true);
+      expect(await got(referring)).toBe(`url ${digestOf(large)}`);
+    },
+    TEST_MS,
+  );
+});

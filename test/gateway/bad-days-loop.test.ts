@@ -1,0 +1,92 @@
+import { createServer } from "node:http";
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  AgentError,
+  agent,
+  type Bridge,
+  bridge,
+  connect,
+  isTerminal,
+  protocols,
+  type Server,
+  serve,
+  Verdicts,
+} from "../../src/index.js";
+import { waysOf } from "./pairs/ways.js";
+
+/** Gateways that lead to each other, and gateways that cannot open. */
+
+const ways = (await waysOf(protocols)).map(({ pin }) => pin);
+const HOPS = 4;
+const opened: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await each.close();
+});
+
+async function served(agents: Parameters<typeof serve>[0], options: Parameters<typeof serve>[1] = {}): Promise<Server> {
+  const server = await serve(agents, { limits: { hops: HOPS, drainMs: 0 }, ...options });
+  opened.push(server);
+  return server;
+}
+
+async function bridged(url: string, pin?: string): Promise<Bridge> {
+  const made = await bridge(url, { ...(pin === undefined ? {} : { pin }), verdicts: new Verdicts(), bridge: { name: "round" } });
+  opened.push(made);
+  return made;
+}
+
+const nobody = agent({ name: "round", description: "stands in until the circle is closed", handle: () => "not asked" });
+
+describe("two gateways that lead to each other", () => {
+  test.each(ways)("%s: a message is refused after so many of them, and nothing goes on", async (pin) => {
+    const a = await served(nobody);
+    const b = await served(await bridged(a.url, pin));
+    a.replace(await bridged(b.url, pin), { limits: { hops: HOPS } });
+    for (const front of ways) {
+      const caller = await connect(a.url, { pin: front, verdicts: new Verdicts() });
+      opened.push(caller);
+      const ended = await caller.ask("round and round").then(
+        (answer) => new AgentError("internal", answer),
+        (thrown: unknown) => AgentError.from(thrown),
+      );
+      expect([front, ended.code, ended.message]).toEqual([
+        front,
+        "loop",
+        expect.stringMatching(/has passed 5 gateways; at most 4/),
+      ]);
+    }
+    for (const { url } of [a, b]) {
+      const caller = await connect(url, { pin: "a2a@1.0/JSONRPC", verdicts: new Verdicts() });
+      opened.push(caller);
+      const running = async () => (await caller.listTasks()).tasks.filter(({ status }) => !isTerminal(status.state));
+      await expect.poll(running).toEqual([]);
+    }
+  });
+});
+
+describe("a gateway that cannot open", () => {
+  test("says that it would call itself", async () => {
+    const before = await serve(nobody);
+    const self = await bridged(before.url);
+    await before.close();
+    for (const host of ["127.0.0.1", "localhost"])
+      await expect(serve(self, { port: before.port, host })).rejects.toMatchObject({ code: "loop" });
+    // Nothing was left open by it.
+    await (await serve(nobody, { port: before.port })).close();
+  });
+
+  test("says that its port is taken, and leaves nothing behind", async () => {
+    const upstream = await served(nobody);
+    const self = await bridged(upstream.url);
+    const other = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => other.once("listening", resolve));
+    opened.push({ close: () => other.close() });
+    const address = other.address();
+    const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+    await expect(serve(self, { port })).rejects.toThrow(new RegExp(`${port}`));
+    const gateway = await served(self);
+    const caller = await connect(gateway.url, { verdicts: new Verdicts() });
+    opened.push(caller);
+    expect(await caller.ask("hello")).toBe("not asked");
+  });
+});

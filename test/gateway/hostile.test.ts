@@ -1,0 +1,161 @@
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  AgentError,
+  agent,
+  bridgedAgent,
+  type Call,
+  connect,
+  type Event,
+  type Handler,
+  type Operation,
+  type RemoteAgent,
+  serve,
+  type Task,
+  type Upstream,
+  Verdicts,
+} from "../../src/index.js";
+import { Reading } from "./processes/callers.js";
+
+/** The agent behind a gateway lies, floods, or wants to bring the gateway down. */
+
+const opened: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await each.close();
+});
+
+const NO_TRUST = { signed: false, behind: [] } as const;
+
+/** What a peer does with one operation; what it does not answer it does not know. */
+type Deeds = { readonly [kind in Operation["kind"]]?: (operation: Operation, call: Call) => ReturnType<Handler> };
+
+interface Peer {
+  readonly caller: RemoteAgent;
+  /** The kinds it was asked, in order. */
+  readonly asked: Operation["kind"][];
+}
+
+async function behindGateway(deeds: Deeds, taskLimits = {}): Promise<Peer> {
+  const asked: Operation["kind"][] = [];
+  const handler: Handler = (operation, call) => {
+    asked.push(operation.kind);
+    return deeds[operation.kind]?.(operation, call) ?? Promise.reject(new AgentError("unsupported_method", "not known"));
+  };
+  const gateway = await serve(bridgedAgent(upstreamOf(handler), NO_TRUST, { name: "peer" }), {
+    limits: { drainMs: 0 },
+    taskLimits,
+  });
+  opened.push(gateway);
+  const caller = await connect(gateway.url, { verdicts: new Verdicts(), resume: false });
+  opened.push(caller);
+  return { caller, asked };
+}
+
+function upstreamOf(handler: Handler): Upstream {
+  const { card } = agent({ name: "peer", description: "does what it likes", handle: () => undefined });
+  const capabilities = { ...card.capabilities, streaming: true, idempotentSend: false, resume: false };
+  return {
+    handler,
+    protocol: () => "toy",
+    traits: () => ({ streaming: true, tasks: true, inputTurns: true }),
+    card: () => ({ ...card, capabilities }),
+  };
+}
+
+const status = (state: Task["status"]["state"], taskId = "t-1"): Event => ({
+  kind: "status",
+  taskId,
+  contextId: "c-1",
+  status: { state, at: 0, message: undefined },
+});
+
+const task = (state: Task["status"]["state"], id = "t-1"): Event => ({
+  kind: "task",
+  task: { id, contextId: "c-1", status: { state, at: 0, message: undefined }, artifacts: [], history: [] },
+});
+
+const piece = (text: string, taskId = "t-1"): Event => ({
+  kind: "artifact",
+  taskId,
+  contextId: "c-1",
+  artifact: {
+    id: "a-1",
+    name: undefined,
+    description: undefined,
+    parts: [{ kind: "text", text }],
+    metadata: undefined,
+    extensions: undefined,
+  } as never, // what a part may have beside its text is not set
+  append: false,
+  last: false,
+});
+
+async function* saying(...events: readonly Event[]): AsyncGenerator<Event, void, void> {
+  yield* events;
+}
+
+/** Until the caller is told to stop. */
+function stopped(call: Call): Promise<never> {
+  return new Promise((_, reject) => void call.cancel.onCancel(reject));
+}
+
+function failureIn(reading: Reading): string | undefined {
+  const last = reading.events.at(-1);
+  return last?.kind === "status" && last.status.state === "failed" ? last.status.error?.code : undefined;
+}
+
+describe("a peer that wants to bring the gateway down", () => {
+  test("a name larger than what may be kept fails its own task, whenever it comes", async () => {
+    const huge = "x".repeat(2 * 1024 * 1024);
+    for (const events of [[status("completed", huge)], [status("working", huge), status("completed", huge)]]) {
+      const { caller } = await behindGateway({ send: () => saying(...events) });
+      const reading = new Reading(caller.stream("hello"));
+      await reading.done;
+      expect(reading.broke).toBeUndefined();
+      expect([reading.state, failureIn(reading)]).toEqual(["failed", "too_large"]);
+    }
+  });
+
+  test("events of a task that nobody asked for are refused", async () => {
+    const { caller } = await behindGateway({
+      send: () => saying(status("working"), piece("another's", "t-2"), status("completed")),
+    });
+    const reading = new Reading(caller.stream("hello"));
+    await reading.done;
+    expect([reading.state, failureIn(reading)]).toEqual(["failed", "bad_peer"]);
+    expect(JSON.stringify(reading.events)).not.toContain("another's");
+  });
+
+  test("a stream that begins again and again without news is not written down again and again", async () => {
+    let times = 0;
+    const { caller } = await behindGateway({
+      send: () => saying(status("working")),
+      "task.subscribe": () => saying(times++ < 3 ? task("working") : task("completed")),
+    });
+    const reading = new Reading(caller.stream("hello"));
+    await reading.done;
+    expect(reading.state).toBe("completed");
+    expect(times).toBe(4);
+    const working = reading.events.filter((event) => event.kind === "status" && event.status.state === "working");
+    expect(working.length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("work that nobody wants any more", () => {
+  test("is stopped at a peer that floods, although the gateway stops listening between two of its events", async () => {
+    const { caller, asked } = await behindGateway(
+      {
+        async *send() {
+          yield status("working");
+          for (let count = 0; ; count++) yield piece(`${count}`);
+        },
+        "task.cancel": () => Promise.resolve(task("canceled")),
+      },
+      { journalEntries: 500 },
+    );
+    const reading = new Reading(caller.stream("hello"));
+    await reading.done;
+    expect([reading.state, failureIn(reading)]).toEqual(["failed", "too_large"]);
+    expect(asked).toContain("task.cancel");
+  });
+});
+void stopped;

@@ -1,0 +1,79 @@
+import { createInterface } from "node:readline";
+import {
+  type Bridge,
+  bearerTokens,
+  bridge,
+  type Clock,
+  openRedisStore,
+  openSqliteStore,
+  type ServeOptions,
+  type Store,
+  serve,
+  systemClock,
+  Verdicts,
+} from "../../../src/index.js";
+import { TOKENS } from "./callers.js";
+
+/** A gateway as a process of its own. Says `ready <url>` once it answers; a line `memory <name>` by its memory after collection. */
+export interface GatewayFacts {
+  readonly port?: number;
+  readonly upstreams: readonly {
+    readonly name: string;
+    readonly url: string;
+    readonly pin?: string;
+    readonly timeoutMs?: number;
+    /** The waits between tries are this many times shorter. */
+    readonly hurry?: number;
+  }[];
+  /** Tasks are kept in this Redis, or in this file; else in memory. */
+  readonly redisUrl?: string;
+  readonly file?: string;
+  readonly leaseMs: number;
+  readonly limits?: NonNullable<ServeOptions["limits"]>;
+}
+
+/** The same for all gateways of one test, as it must be for those over one store. */
+const SECRET = new TextEncoder().encode("a secret of all the gateways of a test");
+const ROOM = 10_000;
+const facts: GatewayFacts = JSON.parse(process.argv[2] ?? "{}");
+const { leaseMs } = facts;
+
+/** Whoever pauses does not pause as long; time limits stay as they are. */
+function hurried(by: number): Clock {
+  return { ...systemClock, sleep: (ms, cancel) => systemClock.sleep(ms / by, cancel) };
+}
+
+const taskLimits = {
+  leaseMs,
+  renewEveryMs: leaseMs / 4,
+  runningTasks: ROOM,
+  runningTasksPerOwner: ROOM,
+  journalEntries: 2 * ROOM,
+  lookAgainMs: 200,
+};
+
+async function openStore(): Promise<Store | undefined> {
+  if (facts.redisUrl !== undefined) return openRedisStore({ url: facts.redisUrl });
+  return facts.file === undefined ? undefined : openSqliteStore({ file: facts.file, now: Date.now, limits: taskLimits });
+}
+
+const bridges: readonly Bridge[] = await Promise.all(
+  facts.upstreams.map(({ name, url, hurry = 1, ...options }) =>
+    bridge(url, { ...options, verdicts: new Verdicts(), clock: hurried(hurry), bridge: { name, secret: SECRET } }),
+  ),
+);
+const store = await openStore();
+const server = await serve(bridges, {
+  port: facts.port ?? 0,
+  ...(store === undefined ? {} : { store }),
+  admission: bearerTokens(new Map(Object.entries(TOKENS))),
+  push: false,
+  limits: { openStreams: ROOM, openStreamsPerOwner: ROOM, ...facts.limits },
+  taskLimits,
+});
+createInterface({ input: process.stdin }).on("line", (line) => {
+  if (!line.startsWith("memory ")) return;
+  (globalThis as { gc?: () => void }).gc?.();
+  process.stdout.write(`${line} ${JSON.stringify(process.memoryUsage())}\n`);
+});
+process.stdout.write(`ready ${server.url}\n`);

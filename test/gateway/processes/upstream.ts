@@ -1,0 +1,134 @@
+import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
+import { type AgentFunction, agent, openSqliteStore, protocols, serve, type TaskContext } from "../../../src/index.js";
+
+/** An agent that stands behind a gateway, as a process of its own. Says `ready <url>` once it answers. */
+export interface UpstreamFacts {
+  /** Any free one unless told. */
+  readonly port?: number;
+  /** Tasks are kept in this file; without it they end with the process. */
+  readonly file?: string;
+  readonly leaseMs?: number;
+  /** False: its card does not say that a key starts one task only. */
+  readonly idempotent?: boolean;
+  /** Only these protocols. Default: all. */
+  readonly speaks?: readonly string[];
+}
+
+/** What the agent was told with a message, as one line of output. */
+export interface Heard {
+  readonly text: string;
+  readonly session: string;
+  readonly key: string | undefined;
+  readonly task: string | undefined;
+  readonly turn: number;
+}
+
+const LEASE_MS = 1_000;
+const ROOM = 10_000;
+const facts: UpstreamFacts = JSON.parse(process.argv[2] ?? "{}");
+const { leaseMs = LEASE_MS, idempotent = true, speaks } = facts;
+
+/** Gates that whoever started this process opens by a line `go <gate>`. */
+const gates = new Map<string, { readonly opened: Promise<void>; open(): void }>();
+
+function gate(name: string): { readonly opened: Promise<void>; open(): void } {
+  let made = gates.get(name);
+  if (made === undefined) {
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    made = { opened, open };
+    gates.set(name, made);
+  }
+  return made;
+}
+
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const [word, name = ""] = line.split(" ");
+  if (word === "go") gate(name).open();
+});
+
+async function opened(name: string, { signal }: TaskContext): Promise<void> {
+  await Promise.race([gate(name).opened, new Promise((_, stopped) => signal.addEventListener("abort", stopped))]);
+}
+
+/** How many numbers the task has already: one that lost its process goes on where it was, and says nothing twice. */
+async function saidBefore(task: TaskContext): Promise<number> {
+  if (!task.restarted) return 0;
+  return (await task.snapshot())?.artifacts.flatMap(({ parts }) => parts).length ?? 0;
+}
+
+/** `count <many> <before which it waits for its gate> <gate>` */
+const count: AgentFunction = async function* (message, task) {
+  const [, many = 0, holdAt = -1] = message.text.split(" ").map(Number);
+  const name = message.text.split(" ")[3] ?? "";
+  for (let number = await saidBefore(task); number < many; number++) {
+    if (number === holdAt) await opened(name, task);
+    yield task.artifact(`${number} `, { id: "count", append: number > 0, last: number === many - 1 });
+  }
+  return undefined;
+};
+
+/** `ask <name>`, and then says again what it is told. */
+const ask: AgentFunction = async function* (message, task) {
+  if (task.turn > 1) return `heard: ${message.text}`;
+  yield task.working();
+  return task.ask("which?");
+};
+
+/** `fill <how many> <bytes each>`: as fast as it is listened to. */
+const fill: AgentFunction = async function* (message, task) {
+  const [, many = 0, bytes = 0] = message.text.split(" ").map(Number);
+  for (let number = 0; number < many; number++) {
+    const text = `${number} `.padEnd(bytes, ".");
+    yield task.artifact(text, { id: `a${number % 2}`, append: false, last: false });
+    if (number % 64 === 0) await pause(0);
+  }
+  return "filled";
+};
+
+/** `slow <milliseconds>`: nothing at all before the answer. */
+const slow: AgentFunction = async (message, task) => {
+  await pause(Number(message.text.split(" ")[1]), undefined, { signal: task.signal });
+  return "at last";
+};
+
+/** `late <gate>`: says nothing at all before its gate is opened. */
+const late: AgentFunction = async (message, task) => {
+  await opened(message.text.split(" ")[1] ?? "", task);
+  return "late";
+};
+
+const commands: Readonly<Record<string, AgentFunction>> = { count, ask, fill, slow, late };
+
+const handle: AgentFunction = (message, task) => {
+  const { text, context } = message;
+  const heard: Heard = { text, session: task.sessionId, key: context.idempotencyKey, task: task.id, turn: task.turn };
+  process.stdout.write(`heard ${JSON.stringify(heard)}\n`);
+  task.signal.addEventListener("abort", () => process.stdout.write(`stopped ${text}\n`));
+  if (task.turn > 1) return ask(message, task);
+  return commands[text.split(" ")[0] ?? ""]?.(message, task) ?? text;
+};
+
+const worker = agent({
+  name: "worker",
+  description: "does what a message commands",
+  handle,
+  restartable: facts.file !== undefined,
+});
+const { card } = worker;
+const shown = { ...card, capabilities: { ...card.capabilities, idempotentSend: idempotent } };
+const server = await serve(
+  { ...worker, card: shown },
+  {
+    port: facts.port ?? 0,
+    protocols: protocols.filter(({ id }) => speaks === undefined || speaks.includes(id)),
+    ...(facts.file === undefined ? {} : { store: await openSqliteStore({ file: facts.file, now: Date.now }) }),
+    push: false,
+    limits: { openStreamsPerOwner: ROOM, openStreams: ROOM },
+    taskLimits: { leaseMs, renewEveryMs: leaseMs / 4, runningTasks: ROOM, runningTasksPerOwner: ROOM, journalEntries: 2 * ROOM },
+  },
+);
+process.stdout.write(`ready ${server.url}\n`);

@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { protocols } from "../../src/index.js";
+import { type RedisServer, redisAvailable, startRedis } from "../redis-server.js";
+import { waysOf } from "./pairs/ways.js";
+import { callerOf, closeCallers, heldBy, nameOf, numbers, piecesOf, Reading, taskOf } from "./processes/callers.js";
+import { heardBy, killProcesses, type OwnProcess, startProcess } from "./processes/start.js";
+
+/** Two gateways over one store: what one has begun the other goes on with, under the same names behind. */
+
+const withRedis = await redisAvailable();
+const folder = mkdtempSync(join(tmpdir(), "koine-gateways-"));
+const ways = await waysOf(protocols);
+const withTasks = ways.filter(({ traits }) => traits.tasks).map((way) => [way.pin, way] as const);
+const every = ways.map((way) => [way.pin, way] as const);
+const LEASE_MS = 1_500;
+/** The promise: a run that lost its holder is settled within its lease and this. */
+const GRACE_MS = 5_000;
+const START_MS = 90_000;
+const TEST_MS = 60_000;
+
+let redis: RedisServer | undefined;
+beforeAll(async () => {
+  if (withRedis) redis = await startRedis({ appendfsync: "always" });
+}, START_MS);
+afterAll(async () => {
+  await redis?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const stores: readonly (readonly [string, () => { readonly file?: string; readonly redisUrl?: string }])[] = [
+  ["a file", () => ({ file: join(folder, "tasks.db") })],
+  ...(withRedis ? [["Redis", () => ({ redisUrl: redis?.url ?? "" })] as const] : []),
+];
+
+describe.each(stores)("over %s", (_name, store) => {
+  let upstream: OwnProcess;
+  let a: OwnProcess;
+  let b: OwnProcess;
+
+  beforeAll(async () => {
+    upstream = await startProcess("upstream", {});
+    const upstreams = ways.map((way) => ({ name: nameOf(way), url: upstream.url, pin: way.pin }));
+    const facts = { upstreams, ...store(), leaseMs: LEASE_MS };
+    [a, b] = await Promise.all([startProcess("gateway", facts), startProcess("gateway", facts)]);
+  }, START_MS);
+  afterAll(async () => {
+    await closeCallers();
+    await killProcesses();
+  });
+
+  test.each(withTasks)(
+    "%s: begun at one, read, answered and canceled at the other",
+    async (_pin, way) => {
+      const name = nameOf(way);
+      const [atA, atB] = [await callerOf(a.url, name), await callerOf(b.url, name)];
+      const counting = taskOf(await atA.start(`count 5 2 ${name}`)).id;
+      const reading = new Reading(atB.subscribe(counting));
+      await reading.until(({ events }) => heldBy(events).length === 2);
+      upstream.tell(`go ${name}`);
+      await reading.done;
+      expect([reading.broke, heldBy(reading.events), reading.state]).toEqual([undefined, numbers(5), "completed"]);
+      expect(heardBy(upstream, `count 5 2 ${name}`)).toHaveLength(1);
+
+      const question = taskOf(await atA.send(`ask ${name}`)).id;
+      expect(await atB.ask(`green ${name}`, { task: question })).toBe(`heard: green ${name}`);
+      expect(heardBy(upstream, `green ${name}`)).toMatchObject([{ turn: 2 }]);
+
+      const endless = new Reading(atA.stream(`count 9 1 never-${name}`));
+      await endless.until(({ events }) => piecesOf(events).length === 1);
+      expect((await atB.cancelTask(endless.taskId)).status.state).toBe("canceled");
+      await endless.done;
+      expect([endless.broke, endless.state]).toEqual([undefined, "canceled"]);
+      await upstream.saying(`stopped count 9 1 never-${name}`);
+    },
+    TEST_MS,
+  );
+
+  test.each(every)(
+    "%s: names that callers chose never reach the agent behind, and are nobody else's there",
+    async (_pin, way) => {
+      const name = nameOf(way);
+      const chosen = { session: "c-1", key: `key-1-${name}` };
+      const said = { alice: `hello ${name} of alice`, bob: `hello ${name} of bob` };
+      const callers = {
+        aliceAtA: await callerOf(a.url, name),
+        aliceAtB: await callerOf(b.url, name),
+        bobAtB: await callerOf(b.url, name, "bob"),
+      };
+      const one = await callers.aliceAtA.ask(said.alice, chosen);
+      const again = await callers.aliceAtB.ask(said.alice, chosen);
+      const other = await callers.bobAtB.ask(said.bob, chosen);
+      expect([one, again, other]).toEqual([said.alice, said.alice, said.bob]);
+      const ofAlice = heardBy(upstream, said.alice);
+      const [ofBob] = heardBy(upstream, said.bob);
+      // The same key at the other gateway is the same message.
+      expect(ofAlice).toHaveLength(1);
+      expect([ofAlice[0]?.session, ofBob?.session]).not.toContain(chosen.session);
+      expect([ofAlice[0]?.key, ofBob?.key]).not.toContain(chosen.key);
+      expect(ofAlice[0]?.session).not.toBe(ofBob?.session);
+      expect(ofAlice[0]?.key === undefined ? "" : ofAlice[0].key).not.toBe(ofBob?.key);
+      // A conversation goes on under its name there, whichever gateway is asked.
+      await callers.aliceAtB.ask(`more ${name}`, { session: chosen.session });
+      expect(heardBy(upstream, `more ${name}`)[0]?.session).toBe(ofAlice[0]?.session);
+    },
+    TEST_MS,
+  );
+
+  test(
+    "one is killed in the middle: the other takes over in time, and nothing is begun twice",
+    async () => {
+      const begun = await Promise.all(
+        withTasks.map(async ([, way]) => {
+          const peer = await callerOf(a.url, nameOf(way));
+          const reading = new Reading(peer.stream(`count 6 3 left-${nameOf(way)}`));
+          await reading.until(({ events }) => piecesOf(events).length === 3);
+          return { way, reading };
+        }),
+      );
+      const killedAt = Date.now();
+      await a.kill();
+      for (const { way } of begun) upstream.tell(`go left-${nameOf(way)}`);
+      for (const { way, reading } of begun) {
+        await reading.done;
+        const peer = await callerOf(b.url, nameOf(way));
+        const rest = new Reading(peer.subscribe(reading.taskId, { after: reading.cursor ?? "" }));
+        await rest.done;
+        expect([way.pin, rest.broke, rest.state]).toEqual([way.pin, undefined, "completed"]);
+        expect([way.pin, heldBy([...reading.events, ...rest.events.slice(1)])]).toEqual([way.pin, numbers(6)]);
+        expect([way.pin, heardBy(upstream, `count 6 3 left-${nameOf(way)}`).length]).toEqual([way.pin, 1]);
+        const { status } = await peer.getTask(reading.taskId);
+        expect(status.at - killedAt).toBeLessThan(LEASE_MS + GRACE_MS);
+      }
+    },
+    TEST_MS,
+  );
+});
