@@ -1,0 +1,33 @@
+import { describe, expect, test } from "vitest";
+import { parseOptions } from "./options.js";
+
+const namesOf = (argv: readonly string[]): readonly string[] => parseOptions(argv).pairs.map(({ name }) => name);
+
+describe("the options of bench:gateway", () => {
+  test("three pairs unless told otherwise, one of them to gRPC", () => {
+    const names = namesOf([]);
+    expect(names).toHaveLength(3);
+    expect(names).toContain("a2a-1.0-jsonrpc:a2a-1.0-grpc");
+    expect(namesOf(["--quick"])).toEqual(names);
+  });
+
+  test("--all takes every ordered pair of the six wires, once", () => {
+    const names = namesOf(["--all"]);
+    expect(names).toHaveLength(36);
+    expect(new Set(names).size).toBe(36);
+  });
+
+  test("--pairs names fronts and agents, and keys have no dots", () => {
+    const { pairs } = parseOptions(["--pairs", "a2a-0.3:acp,agora:a2a-1.0-rest"]);
+    expect(pairs.map(({ key }) => key)).toEqual(["a2a_0_3_to_acp", "agora_to_a2a_1_0_rest"]);
+  });
+
+  test.each([
+    [["--pairs", "acp"], "front:behind"],
+    [["--pairs", "acp:nobody"], "there is no wire nobody"],
+    [["--all", "--quick"], "--all"],
+    [["--rounds", "0"], "--rounds"],
+  ])("%j is refused with a sentence", (argv, words) => {
+    expect(() => parseOptions(argv)).toThrow(words);
+  });
+});

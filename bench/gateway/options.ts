@@ -1,0 +1,63 @@
+import { parseArgs } from "node:util";
+import { ALL_PAIRS, FEW_PAIRS, type Pair, parsePairs } from "./pairs.js";
+import { WIRES } from "./wires/all.js";
+
+export interface Options {
+  readonly mode: "quick" | "full";
+  readonly pairs: readonly Pair[];
+  readonly rounds: number;
+  readonly json: string | undefined;
+  readonly build: boolean;
+  readonly help: boolean;
+}
+
+const ROUNDS = 15;
+const QUICK_ROUNDS = 9;
+/** The fewest that give an interval. */
+const ALL_ROUNDS = 6;
+const MOST_ROUNDS = 1_000;
+
+export const HELP = `npm run bench:gateway -- [options]
+
+Puts a gateway before an agent and measures what it costs: a caller that speaks one protocol, an agent written by hand that
+speaks another. Arms, in interleaved rounds, each in its own process: the agent called directly, a bare proxy that pipes both
+ways (twice), Koine in relay, Koine adopting tasks in memory, and in SQLite. Prints tables and, as last line, one JSON object.
+
+  --quick        three pairs, without streams and SQLite; under 90 seconds
+  --all          every ordered pair; about 25 minutes. Default: three pairs
+  --pairs LIST   front:behind,front:behind of ${WIRES.map(({ id }) => id).join(" ")}
+  --rounds N     rounds of each section (${ROUNDS}; all: ${ALL_ROUNDS}; quick: at most ${QUICK_ROUNDS})
+  --json FILE    write the whole result, every round, to FILE
+  --no-build     measure dist/ as it is, even if older than the source
+  --help
+
+Only ratios within one run mean anything. A run whose second proxy is not within 0.95 to 1.05 of the first is inconclusive.
+Pairs with gRPC need h2load (Debian's nghttp2-client).`;
+
+/** Throws an Error with a sentence for the user when an option is not understood. */
+export function parseOptions(argv: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      quick: { type: "boolean", default: false },
+      all: { type: "boolean", default: false },
+      pairs: { type: "string" },
+      rounds: { type: "string" },
+      json: { type: "string" },
+      "no-build": { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.all && (values.quick || values.pairs !== undefined)) throw new Error("--all goes with neither --quick nor --pairs");
+  const rounds = Number(values.rounds ?? (values.quick ? QUICK_ROUNDS : values.all ? ALL_ROUNDS : ROUNDS));
+  if (!Number.isInteger(rounds) || rounds < 1 || rounds > MOST_ROUNDS)
+    throw new Error(`--rounds takes a number from 1 to ${MOST_ROUNDS}, not ${values.rounds}`);
+  return {
+    mode: values.quick ? "quick" : "full",
+    pairs: values.pairs === undefined ? (values.all ? ALL_PAIRS : FEW_PAIRS) : parsePairs(values.pairs),
+    rounds,
+    json: values.json,
+    build: !values["no-build"],
+    help: values.help,
+  };
+}
