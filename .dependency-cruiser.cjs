@@ -20,7 +20,12 @@ const MAY_IMPORT = {
     "src/protocols/(protocol|front|host|index)\\.ts",
   ],
   "src/inspect": ["src/envelope", "src/policies", "src/transport", "src/telemetry", "src/protocols/(front|protocol)\\.ts"],
-  "src/network": ["src/envelope", "src/router/(decision|scenario)\\.ts", "src/router/forms/index\\.ts", "src/protocols/(protocol|features|candidates|all)\\.ts"],
+  "src/network": [
+    "src/envelope",
+    "src/router/(decision|scenario)\\.ts",
+    "src/router/forms/index\\.ts",
+    "src/protocols/(protocol|features|candidates|all)\\.ts",
+  ],
   "src/agent": [
     "src/envelope",
     "src/policies",

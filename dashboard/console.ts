@@ -95,6 +95,8 @@ export interface Console {
   state(): NetworkState;
   /** Told whenever `state()` would give something new; the page asks at most a few times a second. */
   onChange(run: () => void): () => void;
+  /** Aborted when what stands behind the page goes away: pages that look must not hold it up. */
+  readonly ending?: AbortSignal;
   readonly sightings: SightingLog;
   tasks(limit: number): Promise<readonly TaskLine[]>;
   taskEvents(id: string): Promise<readonly JsonObject[]>;

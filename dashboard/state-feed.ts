@@ -43,6 +43,8 @@ class StateBody implements AsyncIterableIterator<string> {
       this.#changed = true;
       this.#wake();
     });
+    console.ending?.addEventListener("abort", this.#end);
+    if (console.ending?.aborted === true) this.#end();
   }
 
   [Symbol.asyncIterator](): this {
@@ -52,7 +54,7 @@ class StateBody implements AsyncIterableIterator<string> {
   async next(): Promise<IteratorResult<string, void>> {
     while (!this.#ended) {
       if (this.#told.size > 0) await this.#wait(STATE_EVERY_MS);
-      if (!this.#changed) await this.#wait();
+      if (!this.#changed && !this.#ended) await this.#wait();
       if (this.#ended) break;
       this.#changed = false;
       const news = this.#news(this.#console.state());
@@ -62,14 +64,18 @@ class StateBody implements AsyncIterableIterator<string> {
   }
 
   async return(): Promise<IteratorResult<string, void>> {
-    if (!this.#ended) {
-      this.#ended = true;
-      this.#stopListening();
-      this.#left();
-      this.#wake();
-    }
+    this.#end();
     return OVER;
   }
+
+  readonly #end = (): void => {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#console.ending?.removeEventListener("abort", this.#end);
+    this.#stopListening();
+    this.#left();
+    this.#wake();
+  };
 
   /** For a time, or until something changes; hanging up ends both. */
   #wait(ms?: number): Promise<void> {

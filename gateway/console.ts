@@ -30,7 +30,7 @@ export interface ConsoleParts {
 }
 
 export interface GatewayConsole extends Console {
-  /** Stops looking. */
+  /** Stops looking, and ends what pages look at. */
   close(): void;
 }
 
@@ -38,9 +38,11 @@ export interface GatewayConsole extends Console {
 export function createConsole(parts: ConsoleParts): GatewayConsole {
   const { seen, log, keepers } = parts;
   const counts = log && new LinkCounts(log, () => seen.changed());
+  const ending = new AbortController();
   const upstreams = (): readonly UpstreamKeeper[] => keepers().flatMap((keeper) => keeper.upstreams);
   return {
     sightings: log ?? NOTHING_SEEN,
+    ending: ending.signal,
     onChange: (run) => seen.onChange(run),
     state: (): NetworkState => {
       const callers = lately(seen.callers, parts.now());
@@ -60,7 +62,10 @@ export function createConsole(parts: ConsoleParts): GatewayConsole {
     taskEvents: (id) => taskEvents(parts.store, seen.callers, id),
     ways: (node) => waysTo(node, parts),
     send: (message, signal) => sendFromPage(message, waysTo(message.node, parts), parts, signal),
-    close: () => counts?.close(),
+    close() {
+      ending.abort();
+      counts?.close();
+    },
   };
 }
 

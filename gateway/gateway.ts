@@ -197,10 +197,10 @@ class RunningGateway implements Gateway {
     for (const keeper of this.#keepers) keeper.stop();
     // The port waits for streams under way, and whoever looks at messages would look for ever.
     this.#inspector?.close();
+    this.console.close();
     await this.#server?.close();
     for (const takeBack of this.#retired.values()) takeBack();
     await Promise.all([...this.#keepers, ...this.#retired.keys()].map((keeper) => keeper.close()));
-    this.console.close();
     await this.#house.close();
   }
 
@@ -250,11 +250,8 @@ class RunningGateway implements Gateway {
     const keeper: AgentKeeper = new AgentKeeper(agent, parts, () => {
       if (keeper.health !== health) {
         health = keeper.health;
-        this.#seen.say(
-          "health",
-          keeper.name,
-          keeper.problem === undefined ? `is ${health}` : `is ${health}: ${keeper.problem.message}`,
-        );
+        const why = keeper.problem === undefined ? "" : `: ${keeper.problem.message}`;
+        this.#seen.say("health", keeper.name, `is ${health}${why}`);
       }
       this.#serveAnew();
       this.#seen.changed();

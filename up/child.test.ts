@@ -1,0 +1,27 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import type { ChildTask } from "./child-task.js";
+
+it("a bridge that still waits for its agent ends when whoever started it is gone", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const { port } = silent.address() as { readonly port: number }; // a TCP server has one
+  const to = { url: `http://127.0.0.1:${port}`, pin: "a2a" };
+  const task: ChildTask = { kind: "bridge", name: "one", pin: "acp", port: 0, folder: "/", to };
+  const program = fileURLToPath(new URL("child.ts", import.meta.url));
+  const child = spawn(process.execPath, ["--import", "tsx", program, JSON.stringify(task)], {
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+  try {
+    const [socket] = await once(silent, "connection"); // so it is under way
+    child.disconnect();
+    expect(await once(child, "exit")).toEqual([0, null]);
+    socket.destroy();
+  } finally {
+    child.kill("SIGKILL");
+    silent.close();
+  }
+}, 60_000);
