@@ -1,4 +1,5 @@
 import { type Card, type Interface, protocols, type SampleCall } from "../src/index.js";
+import { ownCommand } from "./own-command.js";
 import { shellWord } from "./printable.js";
 import { type Wanted, wantedBy } from "./scheme.js";
 
@@ -24,7 +25,7 @@ interface Shown {
 
 export function callsToTry({ url, card, interfaces, security }: TryOptions): readonly string[] {
   const shown = allOf([trustShown(url), credentialShown(firstWanted(security))]);
-  const koine = (words: string): string => `npx koine ${words}${shown.koine}`;
+  const koine = (words: string): string => `${ownCommand()} ${words}${shown.koine}`;
   const calls = protocols.flatMap(({ id, samples }) =>
     (samples?.(HELLO, card) ?? []).flatMap((sample) => {
       const address = sample.wire === undefined ? hostOf(id, url, interfaces) : addressOf(id, sample.wire, interfaces);

@@ -1,5 +1,6 @@
 import type { AgentRow, Demo, Harbour } from "../demo/index.js";
 import type { Output } from "./output.js";
+import { ownCommand } from "./own-command.js";
 import { oneLine } from "./printable.js";
 
 const DEFAULT_COLUMNS = 80;
@@ -80,10 +81,10 @@ export function triesOf({ gateway, network }: Demo): readonly string[] {
   const [way] = gateway.interfaces("berths").filter(({ protocol }) => !(berths?.pin ?? "").startsWith(protocol));
   return [
     `# ask the ${berths?.pin} agent itself, and the same one in ${way?.protocol} through the gateway`,
-    `npx koine send ${berths?.url} 'A place for "Aurora", 28 metres'`,
-    `npx koine send ${way?.url} 'A place for "Aurora", 28 metres'`,
+    `${ownCommand()} send ${berths?.url} 'A place for "Aurora", 28 metres'`,
+    `${ownCommand()} send ${way?.url} 'A place for "Aurora", 28 metres'`,
     "# every message with its bytes in, envelope, bytes out",
-    `npx koine inspect ${gateway.url} --bytes`,
+    `${ownCommand()} inspect ${gateway.url} --bytes`,
     "# kill an agent, and watch it come back",
     `kill -9 ${berths?.pid}`,
   ];

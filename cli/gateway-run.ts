@@ -1,9 +1,11 @@
 import {
   ConfigError,
+  type ConfigMark,
   type ConfigWatch,
   checkGateway,
   type Gateway,
   type GatewayConfig,
+  markOf,
   openGateway,
   problemText,
   readConfig,
@@ -25,11 +27,12 @@ export async function runGateway(file: string, options: GatewayOptions): Promise
   const output = createOutput(options.output);
   if (options.connect === true && options.check !== true)
     throw usageError("--connect belongs to --check", "A gateway that starts reaches its agents anyway.");
+  const mark = markOf(file);
   const config = await explained(() => readConfig(file));
   if (options.check === true) return check(file, config, options, output);
   const gateway = await startGateway(config, output, options.requireUpstreams === true);
   await sayStarted(gateway, output);
-  const stopReloading = keepFresh(file, gateway, options.watch, output);
+  const stopReloading = keepFresh({ file, mark, gateway, watches: options.watch, output });
   await untilStopped(output);
   stopReloading();
   await endGateway(gateway, output);
@@ -88,7 +91,16 @@ export async function endGateway(gateway: Gateway, output: Output): Promise<void
 }
 
 /** Takes the file into use again whenever it changes, and on SIGHUP. */
-function keepFresh(file: string, gateway: Gateway, watches: boolean, output: Output): () => void {
+interface Fresh {
+  readonly file: string;
+  /** Of the file as it was read. */
+  readonly mark: ConfigMark;
+  readonly gateway: Gateway;
+  readonly watches: boolean;
+  readonly output: Output;
+}
+
+function keepFresh({ file, mark, gateway, watches, output }: Fresh): () => void {
   async function reload(): Promise<void> {
     try {
       const report = await gateway.reload(await readConfig(file));
@@ -102,7 +114,7 @@ function keepFresh(file: string, gateway: Gateway, watches: boolean, output: Out
   }
   const onHangUp = (): void => void reload();
   process.on("SIGHUP", onHangUp);
-  const watching = watches ? watched(file, () => void reload(), output) : undefined;
+  const watching = watches ? watched(file, mark, () => void reload(), output) : undefined;
   return () => {
     process.off("SIGHUP", onHangUp);
     watching?.close();
@@ -110,9 +122,9 @@ function keepFresh(file: string, gateway: Gateway, watches: boolean, output: Out
 }
 
 /** A system that has no more watches to give is no reason not to run. */
-function watched(file: string, changed: () => void, output: Output): ConfigWatch | undefined {
+function watched(file: string, mark: ConfigMark, changed: () => void, output: Output): ConfigWatch | undefined {
   try {
-    return watchConfig(file, changed);
+    return watchConfig(file, changed, mark);
   } catch (thrown) {
     output.say(output.colors.yellow(`warning: ${file} is not watched (${problemOf(thrown).message}); SIGHUP takes it into use`));
     return undefined;

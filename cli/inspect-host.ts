@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { AgentError, cancelFrom, credentialHeaders, type InspectedHost } from "../src/index.js";
+import { AgentError, cancelFrom, credentialHeaders, type InspectedHost, limitedSignal } from "../src/index.js";
 import { poolLink } from "../src/transport/node/index.js";
 import type { CredentialOptions } from "./credentials.js";
 import { CliError, EXIT } from "./exit.js";
@@ -28,7 +28,8 @@ export async function look(
   const credentials = await shownCredentials(options);
   const link = poolLink({ tls: credentials.tls });
   const interrupt = listenForInterrupt();
-  const signal = forMs === undefined ? interrupt.signal : AbortSignal.any([interrupt.signal, AbortSignal.timeout(forMs)]);
+  const limited = forMs === undefined ? undefined : limitedSignal(interrupt.signal, forMs);
+  const signal = limited?.signal ?? interrupt.signal;
   try {
     await run({ link, url: address, headers: credentialHeaders(credentials), cancel: cancelFrom(signal) });
   } catch (thrown) {
@@ -37,6 +38,7 @@ export async function look(
       throw new CliError(EXIT.failure, `${address} shows no messages`, { code: "not_found", hint: NOTHING_THERE });
     throw thrown;
   } finally {
+    limited?.stop();
     interrupt.stop();
     void link.close();
   }

@@ -37,7 +37,7 @@ export function addRecord(program: Command): void {
     .command("record")
     .description("write the conversations of a gateway into a file, as UTE JSON lines")
     .argument("<gateway-url>", "where the gateway is")
-    .requiredOption("--to <file>", "where to write; lines are added at its end")
+    .requiredOption("--to <file>", "where to write (needed); lines are added at its end")
     .option("--for <time>", "how long: 30s, 5m, 1h; without it until Ctrl-C", parseDuration)
     .option("--count <number>", "end after so many exchanges", parseCount);
   addLookOptions(addFilterOptions(command)).addOption(outputOption()).addHelpText("after", EXAMPLES).action(record);

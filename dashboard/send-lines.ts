@@ -12,24 +12,29 @@ type Sender = NonNullable<Console["send"]>;
 
 /** Sends what the page says, and gives the answer back as JSON lines: `{"event": …}` each, or one last `{"error": …}`. */
 export function sendLines(send: Sender): (request: Request) => Response {
-  let underWay = 0;
+  const desk = { underWay: 0 };
   return (request) => {
     const message = readMessage(request);
-    if (underWay >= SENDS_AT_ONCE)
+    if (desk.underWay >= SENDS_AT_ONCE)
       throw new AgentError("overloaded", `${SENDS_AT_ONCE} messages of this page are being answered already`);
-    underWay++;
     const stop = new AbortController();
     request.cancel.onCancel((reason) => stop.abort(reason));
     return {
       status: 200,
       headers: { "content-type": "application/x-ndjson", "cache-control": "no-store", "x-accel-buffering": "no" },
-      body: lines(send(message, stop.signal), stop, () => void underWay--),
+      body: lines(send(message, stop.signal), stop, desk),
       idle: { chunk: "\n", everyMs: KEEP_ALIVE_MS },
     };
   };
 }
 
-async function* lines(events: AsyncIterable<Json>, stop: AbortController, over: () => void): AsyncGenerator<string, void, void> {
+/** Counted only once it is asked for: an answer that is let go of before never ends either. */
+async function* lines(
+  events: AsyncIterable<Json>,
+  stop: AbortController,
+  desk: { underWay: number },
+): AsyncGenerator<string, void, void> {
+  desk.underWay++;
   try {
     for await (const event of events) yield `${JSON.stringify({ event })}\n`;
   } catch (thrown) {
@@ -37,7 +42,7 @@ async function* lines(events: AsyncIterable<Json>, stop: AbortController, over: 
     yield `${JSON.stringify({ error: { code, message } })}\n`;
   } finally {
     stop.abort(new AgentError("cancelled", "the page no longer listens"));
-    over();
+    desk.underWay--;
   }
 }
 

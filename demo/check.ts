@@ -1,4 +1,4 @@
-import { AgentError } from "../src/index.js";
+import { AgentError, limitedSignal } from "../src/index.js";
 import { CHECKS } from "./checks.js";
 import { type Demo, openDemo } from "./demo.js";
 import { SCENES } from "./scenes.js";
@@ -20,7 +20,8 @@ const OVER = new AgentError("deadline", `the whole check has ${CHECK_MS / 1000} 
 
 /** Runs the demo once: starts it, tries everything in it, and ends it. Yields each result as it is known; never throws. */
 export async function* checkDemo(port: number, stop: AbortSignal): AsyncGenerator<CheckedItem, void, void> {
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(CHECK_MS - STOP_MS)]);
+  // Held by the timer itself until the time is over: nothing that waits for it may lose it.
+  const { signal } = limitedSignal(stop, CHECK_MS - STOP_MS);
   const over = aborted(signal, () => (stop.aborted ? AgentError.from(stop.reason) : OVER));
   const within = <T>(work: Promise<T>): Promise<T> => Promise.race([work, over]);
   const opening = openDemo({ port, signal });

@@ -1,5 +1,5 @@
 import type { Gateway } from "../gateway/index.js";
-import { AgentError, type Decision } from "../src/index.js";
+import { AgentError, type Decision, limitedSignal } from "../src/index.js";
 import { type Launched, launch, type NodeStatus, type OutputStream, type Plan } from "../up/index.js";
 import { addressOf } from "./addresses.js";
 import { ChainCounts } from "./chain-counts.js";
@@ -83,14 +83,13 @@ async function launchBehind(port: number, plan: Plan, { onOutput, onStatus, sign
 
 /** Rejects where an agent does not answer in time, or when somebody does not want to wait any longer. */
 async function settled(network: Launched, stop: AbortSignal = new AbortController().signal): Promise<void> {
-  const late = AbortSignal.timeout(READY_MS);
-  const signal = AbortSignal.any([stop, late]);
+  const { signal, stop: letGo } = limitedSignal(stop, READY_MS);
   const ended = new Promise<never>((_resolve, reject) => {
     const end = (): void => reject(stop.aborted ? AgentError.from(stop.reason) : lateError(network));
     if (signal.aborted) end();
     else signal.addEventListener("abort", end, { once: true });
   });
-  await Promise.race([network.settled(), ended]);
+  await Promise.race([network.settled(), ended]).finally(letGo);
   if (network.nodes().some(({ state }) => state === "gave-up")) throw lateError(network);
 }
 

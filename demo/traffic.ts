@@ -1,5 +1,5 @@
 import type { Gateway } from "../gateway/index.js";
-import { AgentError, connect, type Layer, type RemoteAgent } from "../src/index.js";
+import { AgentError, connect, type Layer, limitedSignal, type RemoteAgent } from "../src/index.js";
 import { addressOf } from "./addresses.js";
 import { SCENES, type Scene } from "./scenes.js";
 
@@ -75,7 +75,7 @@ export class Traffic {
   /** Plays one scene. Never throws: how it went is the answer. */
   async play(scene: Scene, ship: string = SHIPS[0]): Promise<Played> {
     const begun = performance.now();
-    const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(STAY_MS)]);
+    const { signal, stop } = limitedSignal(this.#stopped.signal, STAY_MS);
     try {
       const peer = await this.#peer(scene);
       const says = await scene.play({ peer, ship, signal });
@@ -83,6 +83,8 @@ export class Traffic {
     } catch (thrown) {
       const error = AgentError.from(thrown);
       return this.#count({ scene, ms: performance.now() - begun, says: error.message, error });
+    } finally {
+      stop();
     }
   }
 

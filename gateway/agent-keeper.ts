@@ -54,7 +54,7 @@ export class AgentKeeper {
   readonly #arrived = new Set<() => void>();
 
   constructor(prepared: PreparedAgent, house: HouseParts, onChange: () => void) {
-    const { config, credentials, trust } = prepared;
+    const { config, credentials, trust, callers } = prepared;
     this.name = config.name;
     this.config = config;
     this.fingerprint = fingerprintOf(prepared, house);
@@ -67,6 +67,7 @@ export class AgentKeeper {
         config: upstream,
         id,
         credentials: credentials[index] ?? {},
+        callers,
         trust,
         timeoutMs: config.timeoutMs,
         telemetry: house.telemetry,
@@ -119,10 +120,14 @@ export class AgentKeeper {
     const reached = this.upstreams.find(({ remote }) => remote !== undefined);
     const card = reached?.card;
     if (card !== undefined) {
-      const text = JSON.stringify({ ...card, original: undefined });
+      const text = JSON.stringify([{ ...card, original: undefined }, this.#callerNotes]);
       if (this.#bridged?.card !== text) this.#bridge(card, text);
     }
     this.#onChange();
+  }
+
+  get #callerNotes(): readonly string[] {
+    return [...new Set(this.upstreams.flatMap(({ notes }) => notes))];
   }
 
   #bridge(card: Card, text: string): void {
@@ -142,6 +147,7 @@ export class AgentKeeper {
         {
           signed: reached.some(({ cardTrust }) => cardTrust !== "unsigned"),
           behind: [...upstreams.map((each) => each.config.url), ...reached.flatMap(({ ways }) => ways.map(({ url }) => url))],
+          callers: { sendsCredentialsOn: config.callers !== "own", notes: this.#callerNotes },
         },
         {
           name: config.name,
@@ -178,6 +184,8 @@ export class AgentKeeper {
       }),
       behind: this.upstreams.map(({ config }) => config.url),
       answers: (operation) => (operation.kind === "send" ? Promise.reject(unreached()) : undefined),
+      // Nobody can say over there that it is over.
+      cancel: () => Promise.reject(unreached()),
     };
   }
 
@@ -256,10 +264,22 @@ function traitsOf(upstreams: readonly UpstreamKeeper[]): Pick<Traits, "streaming
 }
 
 /** Secrets go into it, so it stays in this process. */
-function fingerprintOf({ config, credentials, trust }: PreparedAgent, { publicUrl, signsCards, secret }: HouseParts): string {
-  const { path: _path, trustPath: _trustPath, upstreams, ...rest } = config;
+function fingerprintOf(
+  { config, credentials, callers, trust }: PreparedAgent,
+  { publicUrl, signsCards, secret }: HouseParts,
+): string {
+  const { path: _path, trustPath: _trustPath, callersPath: _callersPath, upstreams, ...rest } = config;
   const places = upstreams.map(({ path: _at, credentialPath: _credentialsAt, ...upstream }) => upstream);
-  return JSON.stringify([rest, places, credentials, trust, publicUrl, signsCards, Buffer.from(secret).toString("base64")]);
+  return JSON.stringify([
+    rest,
+    places,
+    credentials,
+    callers,
+    trust,
+    publicUrl,
+    signsCards,
+    Buffer.from(secret).toString("base64"),
+  ]);
 }
 
 function isStream(output: unknown): output is Stream {

@@ -1,6 +1,7 @@
-import { AgentError, connect, Verdicts } from "../src/index.js";
+import { AgentError, Verdicts } from "../src/index.js";
 import type { GatewayConfig } from "./config.js";
 import { prepare } from "./prepare.js";
+import { reachUpstream } from "./reach-upstream.js";
 import { spokenBy } from "./status.js";
 
 /** What one upstream says when it is asked. */
@@ -20,19 +21,19 @@ export async function checkGateway(
   ask: boolean,
 ): Promise<{ readonly warnings: readonly string[]; readonly upstreams: readonly CheckedUpstream[] }> {
   const { agents, warnings } = await prepare(config);
-  const upstreams = agents.flatMap(({ config: agent, credentials, trust }) =>
+  const upstreams = agents.flatMap(({ config: agent, credentials, trust, callers }) =>
     agent.upstreams.map(async ({ id, url, pin }, index): Promise<CheckedUpstream> => {
       const facts = { agent: agent.name, id, url };
       if (!ask) return { ...facts, speaks: undefined, problem: undefined };
       try {
-        const remote = await connect(url, {
-          as: "gateway",
+        const options = {
           credentials: credentials[index] ?? {},
           verdicts: new Verdicts(),
           discoverMs: CHECK_MS,
           ...(pin === undefined ? {} : { pin }),
           ...(trust === undefined ? {} : { trust }),
-        });
+        };
+        const { remote } = await reachUpstream(url, options, callers);
         const speaks = spokenBy(remote);
         await remote.close();
         return { ...facts, speaks, problem: undefined };

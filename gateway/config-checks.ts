@@ -1,3 +1,4 @@
+import type { MemberPath } from "../config/index.js";
 import { protocols } from "../src/index.js";
 import { DEFAULT_HOST, DEFAULT_PORT, homeOf, isLoopbackHost, placeOf } from "./addresses.js";
 import { type AgentConfig, agentsOf } from "./config.js";
@@ -10,6 +11,7 @@ export function checkConfig(document: ConfigDocument, fromEnvironment: ReadonlyS
   const agents = agentsOf(document);
   checkListening(document, complaints);
   checkAgents(document, agents, complaints);
+  checkCallers(document, agents, complaints);
   checkStore(document, agents, fromEnvironment, complaints);
   checkSettings(document, complaints);
   if (document.inspect === false && document.page !== undefined && document.page !== false)
@@ -60,6 +62,25 @@ function checkAgents(document: ConfigDocument, agents: readonly AgentConfig[], c
       ids.add(id);
       if (own.has(placeOf(url))) complaints.add(place, "is this very gateway: it would call itself for ever");
     }
+  }
+}
+
+/** Callers' tokens can go on only where there are callers, and no credential of the gateway's own stands in their place. */
+function checkCallers(document: ConfigDocument, agents: readonly AgentConfig[], complaints: Complaints): void {
+  const told = new Set<string>();
+  const complain = (path: MemberPath, message: string): void => {
+    const place = JSON.stringify(path);
+    // What defaults say is wrong once, for however many agents.
+    if (!told.has(place)) complaints.add(path, message);
+    told.add(place);
+  };
+  for (const { mode, callers, callersPath, upstreams } of agents) {
+    if (callers === "own") continue;
+    if (mode === "adopt" && !knowsCallers(document))
+      complain(callersPath, "lets callers' tokens go on, and nobody asks callers who they are: say so under auth");
+    for (const { credentials, credentialPath } of upstreams)
+      if (credentials.oauth2 !== undefined)
+        complain([...credentialPath, "oauth2"], "is a credential of the gateway's own, and callers' tokens go to this agent");
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CARD_POLICIES, DEFAULT_LIMITS, DEFAULT_TASK_LIMITS } from "../src/index.js";
+import { CALLERS } from "./callers-schema.js";
 import { COUNT, FILE, MS, NAME, SECRET, switched, TEXT, URL_TEXT, WAY } from "./config-values.js";
 import { POLICIES } from "./policy-schema.js";
 
@@ -53,7 +54,10 @@ const COMMON = {
   strict: z.boolean().optional().describe("What the agent cannot do is refused instead of being stood in for."),
   card: z.enum(CARD_POLICIES).optional().describe("Default: signed anew where there are cardKeys, else without signatures."),
   timeoutMs: MS.optional().describe("For one try. Default: no limit but the transport's own."),
-  credentials: CREDENTIALS.optional().describe("What the gateway shows to the agent. Callers' own credentials never go along."),
+  credentials: CREDENTIALS.optional().describe(
+    "What the gateway shows to the agent. Callers' own credentials never go along, unless callers says so.",
+  ),
+  callers: CALLERS.optional(),
   trust: TRUST.optional(),
   policies: POLICIES.optional(),
 };

@@ -1,4 +1,5 @@
 import type { MemberPath } from "../config/index.js";
+import type { CallersDocument } from "./callers-schema.js";
 import type { Complaints } from "./config-problem.js";
 import type { AgentDocument, ConfigDocument, CredentialPlaces, TrustPlaces } from "./config-schema.js";
 import type { PolicyDocument } from "./policy-schema.js";
@@ -29,6 +30,8 @@ export interface AgentConfig {
   readonly timeoutMs: Maybe<number>;
   readonly trust: Maybe<TrustPlaces>;
   readonly trustPath: MemberPath;
+  readonly callers: CallersDocument;
+  readonly callersPath: MemberPath;
   readonly policies: PolicyDocument;
   readonly path: MemberPath;
 }
@@ -49,7 +52,7 @@ export interface GatewayConfig {
 export function agentsOf({ agents, defaults = {} }: ConfigDocument): readonly AgentConfig[] {
   return agents.map((agent, index) => {
     const path = ["agents", index];
-    const { mode = "adopt", strict = false, card, timeoutMs, trust } = { ...defaults, ...agent };
+    const { mode = "adopt", strict = false, card, timeoutMs, trust, callers = "own" } = { ...defaults, ...agent };
     return {
       name: agent.name,
       upstreams: upstreamsOf(agent, defaults.credentials, path),
@@ -60,6 +63,8 @@ export function agentsOf({ agents, defaults = {} }: ConfigDocument): readonly Ag
       timeoutMs,
       trust,
       trustPath: agent.trust === undefined ? ["defaults", "trust"] : [...path, "trust"],
+      callers,
+      callersPath: agent.callers === undefined ? ["defaults", "callers"] : [...path, "callers"],
       policies: { ...defaults.policies, ...agent.policies },
       path,
     };

@@ -51,7 +51,7 @@ export function createConsole(parts: ConsoleParts): GatewayConsole {
         startedAt: parts.startedAt,
         nodes: [gatewayNode(parts), ...keepers().flatMap(agentNodes), ...callers.map(callerNode)],
         links: linksOf(keepers(), counts, callers),
-        breakers: upstreams().flatMap((upstream) => breakerOf(upstream, seen)),
+        breakers: upstreams().flatMap((upstream) => breakerOf(upstream, seen, parts.startedAt)),
         queues: upstreams().flatMap((upstream) => queueOf(upstream, seen)),
         decisions: [],
         happenings: seen.happenings,
@@ -173,11 +173,13 @@ function linkOf(ends: LinkEnds, counted: LinkCounts["all"]): LinkState {
   };
 }
 
-function breakerOf({ id, policies }: UpstreamKeeper, seen: Observations): readonly BreakerState[] {
+function breakerOf({ id, policies }: UpstreamKeeper, seen: Observations, startedAt: number): readonly BreakerState[] {
   const snapshot = policies.breaker?.state();
   if (snapshot === undefined) return [];
   const change = seen.circuits.get(id);
-  return [{ destination: id, state: snapshot.state, since: change?.at ?? 0, because: change?.because ?? "nothing has failed" }];
+  return [
+    { destination: id, state: snapshot.state, since: change?.at ?? startedAt, because: change?.because ?? "nothing has failed" },
+  ];
 }
 
 function queueOf({ id, policies }: UpstreamKeeper, seen: Observations): readonly QueueState[] {

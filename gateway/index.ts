@@ -9,5 +9,5 @@ export type { AgentLosses } from "./losses.js";
 export { configFrom, parseConfig, readConfig } from "./read-config.js";
 export { configJsonSchema, configReference } from "./schema-document.js";
 export type { AgentStatus, UpstreamStatus } from "./status.js";
-export { type ConfigWatch, watchConfig } from "./watch-config.js";
+export { type ConfigMark, type ConfigWatch, markOf, watchConfig } from "./watch-config.js";
 export { spokenInFront } from "./ways.js";

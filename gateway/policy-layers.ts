@@ -76,7 +76,8 @@ const BULKHEAD_WAITING = 256;
 
 /**
  * Around one upstream. Outermost first: the bulkhead, because a retry keeps its place; hedging, where there is no other
- * upstream to hedge with; retries; the breaker, which counts every try; and what is left of the deadline, said to the
+ * upstream to hedge with; retries; the breaker, which counts every try (outside the retries where there are other
+ * upstreams to turn to); and what is left of the deadline, said to the
  * peer with each try. The limit of one try (`timeoutMs`) stands further in.
  */
 export function upstreamPolicies(
@@ -97,8 +98,10 @@ export function upstreamPolicies(
     layers: [
       holding?.layer,
       alone && policies.hedge !== undefined ? hedge({ ...place, ...policies.hedge, idempotentSend }) : undefined,
+      // Where there is another upstream, an open breaker is a reason to turn to it at once, and not to wait.
+      alone ? undefined : breaker?.layer,
       retrying && retry({ ...place, ...retrying, ...newKey, random, idempotentSend }),
-      breaker?.layer,
+      alone ? breaker?.layer : undefined,
       travellingDeadline({ clock }),
     ].filter((layer) => layer !== undefined),
   };

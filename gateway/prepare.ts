@@ -6,11 +6,12 @@ import {
   type Credentials,
   cardSigner,
   type TlsOptions,
+  type UpstreamCredentials,
 } from "../src/index.js";
 import type { AgentConfig, GatewayConfig } from "./config.js";
 import type { ConfigDocument } from "./config-schema.js";
 import { type Door, readDoor } from "./door.js";
-import { checkCertificate, readCredentials, readTrust } from "./read-credentials.js";
+import { checkCertificate, readCallers, readCredentials, readTrust } from "./read-credentials.js";
 import { Materials } from "./secrets.js";
 
 /** With this few bytes a secret can be guessed. */
@@ -22,6 +23,7 @@ export interface PreparedAgent {
   readonly config: AgentConfig;
   readonly credentials: readonly Credentials[];
   readonly trust: CardTrust | undefined;
+  readonly callers: UpstreamCredentials;
 }
 
 /** A configuration with everything that it names read. */
@@ -55,11 +57,12 @@ export async function prepare(config: GatewayConfig, audit?: AuditSink): Promise
 }
 
 async function prepareAgent(config: AgentConfig, materials: Materials): Promise<PreparedAgent> {
-  const [trust, ...credentials] = await Promise.all([
+  const [trust, callers, ...credentials] = await Promise.all([
     readTrust(config, materials),
+    readCallers(config, materials),
     ...config.upstreams.map((upstream) => readCredentials(upstream, materials)),
   ]);
-  return { config, trust, credentials };
+  return { config, trust, callers, credentials };
 }
 
 /** What an operator should have thought of. */

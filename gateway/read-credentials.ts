@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { basename } from "node:path";
 import type { MemberPath } from "../config/index.js";
-import type { CardTrust, ClientCredentials, Credentials, TrustedKey } from "../src/index.js";
+import type { CardTrust, ClientCredentials, Credentials, TrustedKey, UpstreamCredentials } from "../src/index.js";
 import type { AgentConfig, UpstreamConfig } from "./config.js";
 import type { CredentialPlaces } from "./config-schema.js";
 import type { Materials } from "./secrets.js";
@@ -88,6 +88,18 @@ export function checkCertificate(pem: string, path: MemberPath, materials: Mater
   } catch {
     materials.complaints.add(path, "names a file that holds no certificate (PEM)");
   }
+}
+
+/** Whose credential the upstreams of an agent see. */
+export async function readCallers(
+  { callers, callersPath: path }: AgentConfig,
+  materials: Materials,
+): Promise<UpstreamCredentials> {
+  if (typeof callers === "string") return callers;
+  const { clientId, clientSecret: place, ...options } = callers.exchange;
+  const clientSecret = await materials.secret(place, [...path, "exchange", "clientSecret"]);
+  const client = clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret };
+  return { exchange: { ...options, client } };
 }
 
 /** Whose signatures on the card of an agent count. */

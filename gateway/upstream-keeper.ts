@@ -5,17 +5,18 @@ import {
   type Clock,
   type ConnectOptions,
   type Credentials,
-  connect,
   type Event,
   type Handler,
   isPromise,
   type RemoteAgent,
   startCall,
   type Telemetry,
+  type UpstreamCredentials,
   Verdicts,
 } from "../src/index.js";
 import type { UpstreamConfig } from "./config.js";
 import type { UpstreamPolicies } from "./policy-layers.js";
+import { type ReachedUpstream, reachUpstream } from "./reach-upstream.js";
 
 type Maybe<T> = T | undefined;
 
@@ -34,6 +35,8 @@ export interface UpstreamParts {
   /** In metrics and on the page. */
   readonly id: string;
   readonly credentials: Credentials;
+  /** Whose credential it sees. */
+  readonly callers: UpstreamCredentials;
   readonly trust: Maybe<CardTrust>;
   readonly timeoutMs: Maybe<number>;
   readonly telemetry: Telemetry;
@@ -51,7 +54,7 @@ export class UpstreamKeeper {
   readonly #parts: UpstreamParts;
   /** What was found out about another process at this address says nothing about this one. */
   readonly #verdicts = new Verdicts();
-  #remote: Maybe<RemoteAgent>;
+  #reached: Maybe<ReachedUpstream>;
   /** The same peer by a way of its own, for pings alone. */
   #asked: Maybe<RemoteAgent>;
   #health: Health = "starting";
@@ -64,12 +67,17 @@ export class UpstreamKeeper {
     this.#parts = parts;
     this.id = parts.id;
     this.config = parts.config;
-    this.policies = parts.policies(() => this.#remote?.card.capabilities.idempotentSend ?? false);
+    this.policies = parts.policies(() => this.remote?.card.capabilities.idempotentSend ?? false);
   }
 
   /** Undefined until it was reached for the first time. */
   get remote(): Maybe<RemoteAgent> {
-    return this.#remote;
+    return this.#reached?.remote;
+  }
+
+  /** What an operator should know of what it learns of callers. */
+  get notes(): readonly string[] {
+    return this.#reached?.callers.notes ?? [];
   }
 
   get health(): Health {
@@ -82,11 +90,11 @@ export class UpstreamKeeper {
   }
 
   get card(): Maybe<Card> {
-    return this.#remote?.card;
+    return this.remote?.card;
   }
 
   readonly handler: Handler = (operation, call) => {
-    if (this.#remote !== undefined) return this.#remote.handler(operation, call);
+    if (this.remote !== undefined) return this.remote.handler(operation, call);
     return Promise.reject(this.unreached());
   };
 
@@ -110,16 +118,16 @@ export class UpstreamKeeper {
   async close(): Promise<void> {
     this.stop();
     await this.#life;
-    await Promise.all([this.#remote?.close(), this.#asked?.close()]);
+    await Promise.all([this.remote?.close(), this.#asked?.close()]);
   }
 
   async #live(): Promise<void> {
     let waitMs = FIRST_RETRY_MS;
     while (!this.#ended) {
-      await this.#pause(this.#remote === undefined ? waitMs : PING_EVERY_MS);
+      await this.#pause(this.remote === undefined ? waitMs : PING_EVERY_MS);
       if (this.#ended) return;
-      if (this.#remote !== undefined) {
-        await this.#ask(this.#remote);
+      if (this.remote !== undefined) {
+        await this.#ask(this.remote);
         continue;
       }
       await this.#reach();
@@ -141,19 +149,20 @@ export class UpstreamKeeper {
   async #reach(): Promise<void> {
     const { id, telemetry, timeoutMs } = this.#parts;
     try {
-      const remote = await this.#connect({
+      const reached = await this.#connect({
         id,
         telemetry,
         layers: this.policies.layers,
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       });
-      if (this.#ended) return void remote.close();
+      if (this.#ended) return void reached.remote.close();
       // Asked past all policies and unseen: whether it is there has nothing to do with how much it has to do.
-      this.#asked = await this.#connect({ timeoutMs: PING_MS }).catch(async (thrown: unknown) => {
-        await remote.close();
+      const asked = await this.#connect({ timeoutMs: PING_MS }).catch(async (thrown: unknown) => {
+        await reached.remote.close();
         throw thrown;
       });
-      this.#remote = remote;
+      this.#asked = asked.remote;
+      this.#reached = reached;
       const refused = await this.#ping(this.#asked);
       this.#is(refused === undefined ? "up" : "down", refused);
       this.#parts.changed();
@@ -162,18 +171,18 @@ export class UpstreamKeeper {
     }
   }
 
-  #connect(options: ConnectOptions): Promise<RemoteAgent> {
-    const { config, credentials, trust, clock } = this.#parts;
-    return connect(config.url, {
-      as: "gateway",
+  #connect(more: Pick<ConnectOptions, "id" | "telemetry" | "layers" | "timeoutMs">): Promise<ReachedUpstream> {
+    const { config, credentials, callers, trust, clock } = this.#parts;
+    const options = {
       credentials,
       clock,
       verdicts: this.#verdicts,
       discoverMs: DISCOVER_MS,
       ...(config.pin === undefined ? {} : { pin: config.pin }),
       ...(trust === undefined ? {} : { trust }),
-      ...options,
-    });
+      ...more,
+    };
+    return reachUpstream(config.url, options, callers);
   }
 
   async #ask(remote: RemoteAgent): Promise<void> {
@@ -193,7 +202,9 @@ export class UpstreamKeeper {
       const event = isPromise(reply) ? await within(reply, PING_MS, clock) : undefined;
       return event?.kind === "done" ? undefined : new AgentError("bad_peer", "a ping was answered with something else");
     } catch (thrown) {
-      return AgentError.from(thrown);
+      const problem = AgentError.from(thrown);
+      // Who asks everybody for a token is there: the gateway has none of its own to show where callers' go on.
+      return problem.code === "unauthenticated" && this.#parts.callers !== "own" ? undefined : problem;
     }
   }
 

@@ -11,12 +11,13 @@ export interface ConfigWatch {
 /**
  * Tells when a file was written, replaced or put back. The folder is watched and not the file: editors write a new file
  * and rename it, and what was watched would be gone. Where the name is a link, what it leads to may change while the name
- * is never touched, so whatever happens in the folder is a reason to look. Throws where the system cannot watch.
+ * is never touched, so whatever happens in the folder is a reason to look. `read` is the mark of the file as it was read: what
+ * happened between the reading and the watching is told too. Throws where the system cannot watch.
  */
-export function watchConfig(file: string, changed: () => void): ConfigWatch {
+export function watchConfig(file: string, changed: () => void, read: ConfigMark = markOf(file)): ConfigWatch {
   const path = resolve(file);
   const name = basename(path);
-  let known = markOf(path);
+  let known = read;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const look = (): void => {
     timer = undefined;
@@ -31,6 +32,7 @@ export function watchConfig(file: string, changed: () => void): ConfigWatch {
     if (touched === name) clearTimeout(timer);
     if (touched === name || timer === undefined) timer = setTimeout(look, SETTLE_MS);
   });
+  timer = setTimeout(look, SETTLE_MS);
   // A folder that goes away cannot be watched; SIGHUP still works.
   watcher.on("error", () => watcher.close());
   return {
@@ -41,8 +43,9 @@ export function watchConfig(file: string, changed: () => void): ConfigWatch {
   };
 }
 
-/** What is different after every write, wherever the name leads. */
-function markOf(path: string): string | undefined {
+/** What is different after every write, wherever the name leads; undefined for a file that is not there. */
+export type ConfigMark = string | undefined;
+export function markOf(path: string): ConfigMark {
   const facts = statSync(path, { bigint: true, throwIfNoEntry: false });
   return facts && [facts.dev, facts.ino, facts.size, facts.mtimeNs].join(" ");
 }

@@ -72,7 +72,9 @@ export class Connection {
     if (error.code === "unsupported_version") this.#options.onVersionError(failed);
     // A method that one version lacks says nothing about the address; anything else moves it to the end.
     if (error.code !== "unsupported_method") this.#candidates = [...this.#candidates.filter((each) => each !== failed), failed];
-    const next = this.#candidates.find((each) => !tried.includes(each));
+    // Where nobody listens, nobody speaks another protocol either.
+    const gone = error.code === "unavailable" ? originOf(failed) : undefined;
+    const next = this.#candidates.find((each) => !tried.includes(each) && originOf(each) !== gone);
     if (next === undefined) return undefined;
     tried.push(next);
     return this.#handlerOf(next)(operation, call);
@@ -88,6 +90,11 @@ export class Connection {
     }
     return handler;
   }
+}
+
+/** Scheme, host and port; what has none is its own. */
+function originOf({ peer: { url } }: Candidate): string {
+  return URL.canParse(url) && new URL(url).origin !== "null" ? new URL(url).origin : url.replace(/^[a-z+]+:\/\//, "http://");
 }
 
 /** The peer did not understand the way it was spoken to, or was never reached: in both cases it did nothing. */

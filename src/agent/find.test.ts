@@ -51,7 +51,7 @@ describe("find()", () => {
     expect((await find(URL, options)).findings).toHaveLength(2);
   });
 
-  it("takes what only the whole host is known for where nobody knows the address itself, and only there", async () => {
+  it("never takes what only the whole host is known for: it may be another agent", async () => {
     const host: Protocol = { ...toy, id: "host", discover: async () => ({ ...found, wider: true }) };
     const slow: Protocol = {
       ...toy,
@@ -67,6 +67,6 @@ describe("find()", () => {
     const idsOf = async (protocols: readonly Protocol[]) =>
       (await find(`${URL}/agents/second`, { ...options, protocols })).findings.map(({ protocol }) => protocol.id);
     expect(await idsOf([host, slow])).toEqual(["slow"]);
-    expect(await idsOf([host])).toEqual(["host"]);
+    await expect(idsOf([host])).rejects.toMatchObject({ code: "not_found", message: expect.stringContaining("/agents/second") });
   });
 });

@@ -23,7 +23,7 @@ const LATE_MS = 1_000;
 
 /**
  * Asks every protocol at once who speaks it at this address. What was doubted comes last, else the order is that of the
- * registry. What is known of the whole host counts only where nobody knows the address itself. A card that was tampered with
+ * registry. What is known of the whole host alone is no answer: it may be another agent. A card that was tampered with
  * ends it for all: whoever did that could take the card away and leave another way in.
  */
 export async function find(url: string, options: FindOptions): Promise<Verdict> {
@@ -63,6 +63,7 @@ export async function find(url: string, options: FindOptions): Promise<Verdict> 
       if (problem !== undefined && cancel.reason === undefined) throw problem;
     }
     if (findings.length === 0) throw cancel.reason ?? speaksOther(url, pin);
+    if (findings.every(({ finding }) => finding.wider === true)) throw onlyTheHost(url, findings);
     findings.sort((a, b) => Number(a.finding.doubted ?? false) - Number(b.finding.doubted ?? false));
     return { findings, foundAt: clock.now() };
   } finally {
@@ -117,6 +118,13 @@ function tooLate(url: string): AgentError {
 function problemOf(outcomes: readonly PromiseSettledResult<unknown>[]): Maybe<AgentError> {
   const reason = outcomes.map(reasonOf).find((each) => each !== undefined);
   return reason === undefined ? undefined : AgentError.from(reason);
+}
+
+/** Whoever answers for the host may be another agent than the one this address means: no message goes to it by mistake. */
+function onlyTheHost(url: string, findings: readonly FoundBy[]): AgentError {
+  const names = [...new Set(findings.flatMap(({ finding }) => finding.peers.map(({ card }) => card.name)))];
+  const { origin } = new URL(url);
+  return new AgentError("not_found", `no agent answers at ${url}; at ${origin} there is ${names.join(", ")}`, { sent: "no" });
 }
 
 function speaksOther(url: string, pin: Maybe<string>): AgentError {

@@ -13,7 +13,8 @@ export class Retired {
     const timer = setInterval(() => {
       if (host.underWay() > 0 && Date.now() < until) return;
       this.#forget(host);
-      void host.close(drainMs);
+      // Nobody is left to be told; what did not end by itself ends with the process.
+      host.close(drainMs).catch(() => undefined);
     }, LOOK_EVERY_MS);
     timer.unref();
     this.#hosts.set(host, timer);

@@ -2,11 +2,10 @@ import {
   AgentError,
   type Call,
   type Cancel,
+  CancelSource,
   type Envelope,
   type Event,
-  isInterrupted,
   isPromise,
-  isTerminal,
   type Loss,
   type Maybe,
   type OperationOf,
@@ -27,8 +26,8 @@ import { type AdoptedState, readState, writeState } from "./adopted-state.js";
 import { attach } from "./attach.js";
 import { type Emulated, emulatedFor, emulationNote, tellEmulation } from "./emulation.js";
 import { holdCancel, isUnwanted } from "./hold-cancel.js";
-import { extraWithHops } from "./hops.js";
-import { asOurs, extensionsOf, one, strangerOf, traceOf } from "./onward.js";
+import { extraWithHops, isOwnMark } from "./hops.js";
+import { asOurs, extensionsOf, isCut, isEnd, lostAnswer, one, strangerOf, traceOf } from "./onward.js";
 import { snapshotEvents } from "./snapshot-events.js";
 import { canStream, type Upstream } from "./upstream.js";
 
@@ -48,6 +47,10 @@ class Adoption {
   readonly #message: IncomingMessage;
   readonly #task: TaskContext;
   #state: Maybe<AdoptedState>;
+  /** The peer has ended the turn. */
+  #ended = false;
+  /** The peer was told that nobody waits any more. */
+  #letGone = false;
 
   constructor(parts: AdoptParts, message: IncomingMessage, task: TaskContext) {
     this.#parts = parts;
@@ -64,25 +67,25 @@ class Adoption {
     const emulated = emulatedFor(upstream, task.delivery);
     tellEmulation(emulated, upstream, this.#lose);
     if (emulated.length > 0) yield this.#receipt(emulated);
-    // Where a plain answer is wanted, or the peer has no tasks, there is no name to wait for.
-    const getsName = task.delivery !== "answer" && upstream.traits().tasks;
+    const send = this.#send();
+    // Where the peer is asked for a plain answer, or has no tasks, there is no name to wait for.
+    const getsName = send.delivery !== "answer" && upstream.traits().tasks;
     const held = getsName ? holdCancel(task.cancel, () => this.#state !== undefined, clock) : undefined;
     try {
-      const reply = upstream.handler(this.#send(), this.#call(held?.source));
+      const reply = upstream.handler(send, this.#call(held?.source));
       if (!isPromise(reply)) return yield* this.#follow(reply);
-      const event = await reply;
-      const step = this.#take(event);
-      if (step instanceof RelayedMessage || isEnd(event)) return step;
+      const step = this.#take(await reply);
+      if (step instanceof RelayedMessage || this.#ended) return step;
       return yield* this.#unsettled(step);
     } catch (thrown) {
       const error = AgentError.from(thrown);
       const known = this.#begunNow();
       if (known !== undefined && isCut(error)) return yield* this.#attach(known);
-      if (error.code === "deadline") void this.#giveUp();
       if (isCut(error) && error.facts.sent !== "no" && !upstream.traits().tasks) throw lostAnswer(error);
       throw asOurs(error, this.#parts.credentials !== undefined);
     } finally {
       held?.unlink();
+      this.#letGo();
     }
   }
 
@@ -181,6 +184,7 @@ class Adoption {
 
   /** Whoever answers a call keeps account of its losses; a turn without a call has nobody else. */
   readonly #lose = (loss: Loss): void => {
+    if (isOwnMark(loss, this.#message.extra)) return;
     const { call } = this.#task;
     if (call === undefined) this.#parts.lose(loss);
     else call.lose(loss);
@@ -197,7 +201,7 @@ class Adoption {
   async *#follow(events: AsyncIterable<Event>): AgentStream {
     for await (const event of events) {
       const step = this.#take(event);
-      if (step instanceof RelayedMessage || isEnd(event)) return step;
+      if (step instanceof RelayedMessage || this.#ended) return step;
       yield step;
     }
     throw new AgentError("interrupted", "the stream ended before the task did", { sent: "maybe" });
@@ -205,6 +209,7 @@ class Adoption {
 
   /** What an event of the peer is here, and what is remembered of it. */
   #take(event: Event): Relayed | RelayedMessage {
+    this.#ended = isEnd(event);
     switch (event.kind) {
       case "message":
         return new RelayedMessage(event.message, event.head);
@@ -222,11 +227,12 @@ class Adoption {
   #relayed(events: readonly ElsewhereEvent[], taskId: string, contextId: string, cursor: AdoptedState["cursor"]): Relayed {
     const { turn, call, cancel } = this.#task;
     const before = this.#begunNow();
+    if (before !== undefined && before.taskId !== taskId) throw new AgentError("bad_peer", "an event of another task came");
     if (before !== undefined && before.cursor === cursor) return new Relayed(events, undefined);
     const credential = before?.credential ?? (call && this.#parts.credentials?.seal(call)) ?? this.#state?.credential;
     const isNew = this.#state === undefined;
     this.#state = { turn, taskId, contextId, cursor, credential };
-    if (isNew && isUnwanted(cancel.reason)) void this.#giveUp();
+    if (isNew && isUnwanted(cancel.reason)) this.#letGo();
     return new Relayed(events, writeState(this.#state));
   }
 
@@ -241,31 +247,45 @@ class Adoption {
   }
 
   async *#attach(known: AdoptedState): AgentStream {
-    const { upstream, clock, random } = this.#parts;
-    return yield* attach(upstream, {
-      known: () => this.#begunNow() ?? known,
-      call: this.#call(),
-      clock,
-      random,
-      cancel: this.#task.cancel,
-      take: (event) => this.#attached(event),
-    });
+    const { upstream, clock, random, credentials } = this.#parts;
+    try {
+      return yield* attach(upstream, {
+        known: () => this.#begunNow() ?? known,
+        call: this.#call(),
+        clock,
+        random,
+        cancel: this.#task.cancel,
+        take: (event) => this.#attached(event),
+      });
+    } catch (thrown) {
+      throw asOurs(AgentError.from(thrown), credentials !== undefined);
+    } finally {
+      this.#letGo();
+    }
   }
 
   #attached(event: Event): { readonly step: Relayed; readonly end: boolean } {
     const step = this.#take(event);
     if (step instanceof RelayedMessage) throw new AgentError("bad_peer", "a task was answered with a message");
-    return { step, end: isEnd(event) };
+    return { step, end: this.#ended };
   }
 
-  /** The time is over here; the peer need not go on for nobody. */
-  async #giveUp(): Promise<void> {
-    const known = this.#begunNow();
-    if (known === undefined) return;
+  /** A turn that is over without the peer's own end leaves it at work for nobody, unless somebody else takes it up. */
+  #letGo(): void {
+    const { reason } = this.#task.cancel;
+    if (this.#ended || this.#letGone || (reason !== undefined && !isUnwanted(reason))) return;
+    this.#letGone = true;
+    if (this.#state !== undefined) void this.#giveUp(this.#state.taskId);
+  }
+
+  async #giveUp(taskId: string): Promise<void> {
     const { upstream, clock } = this.#parts;
-    const { caller, floor, credential } = this.#task.call ?? {};
-    const call = startCall({ caller, floor, credential, deadline: clock.now() + GIVE_UP_MS });
-    await one(upstream.handler({ kind: "task.cancel", taskId: known.taskId }, call)).catch(() => undefined);
+    try {
+      const call = this.#call(new CancelSource()).derive({ deadline: clock.now() + GIVE_UP_MS });
+      await one(upstream.handler({ kind: "task.cancel", taskId }, call));
+    } catch {
+      // Whoever cannot be reached, or has ended meanwhile, cannot be told; here the task is over either way.
+    }
   }
 }
 
@@ -277,20 +297,4 @@ function wanted(delivery: Send["delivery"], upstream: Upstream, hasKey: boolean)
   // Whoever gives a key means to come back for the answer: only a stream tells early how the task is called over there.
   if (delivery === "answer" && !(hasKey && canStream(upstream))) return "answer";
   return canStream(upstream) ? "stream" : "accepted";
-}
-
-function isEnd(event: Event): boolean {
-  if (event.kind === "message") return true;
-  const state = event.kind === "task" ? event.task.status.state : event.kind === "status" ? event.status.state : undefined;
-  return state !== undefined && (isTerminal(state) || isInterrupted(state));
-}
-
-/** The connection failed, not the work. */
-export function isCut({ code }: AgentError): boolean {
-  return code === "interrupted" || code === "unavailable";
-}
-
-/** Without tasks there is nothing to ask for again, and saying it again may do it twice. */
-function lostAnswer(cause: AgentError): AgentError {
-  return new AgentError("lost_place", "the answer was lost on its way, and the agent behind this gateway keeps none", { cause });
 }

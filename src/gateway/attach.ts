@@ -1,4 +1,13 @@
-import { AgentError, type Call, type Cancel, type Event, isPromise, type Reply } from "../envelope/index.js";
+import {
+  AgentError,
+  type Call,
+  type Cancel,
+  type Event,
+  isPromise,
+  type Maybe,
+  partBytes,
+  type Reply,
+} from "../envelope/index.js";
 import type { Clock } from "../policies/index.js";
 import type { AgentStream, Relayed } from "../tasks/index.js";
 import type { AdoptedState } from "./adopted-state.js";
@@ -29,9 +38,17 @@ const LATEST_LOOK_MS = 2_000;
  * follows, else by looking again and again. A peer that is away for a while is waited for.
  */
 export async function* attach(upstream: Upstream, from: Attaching): AgentStream {
+  let seen = "";
   for (let tries = 0; ; ) {
     try {
       for await (const event of eventsOf(upstream, from)) {
+        const now = asSeen(event);
+        if (now === seen) {
+          // It is there and has nothing new to say: that is no failure, and nothing to write down.
+          tries = Math.min(tries, TRIES - 2);
+          continue;
+        }
+        seen = now ?? seen;
         const { step, end } = from.take(event);
         if (end) return step;
         yield step;
@@ -85,16 +102,21 @@ async function* nowAndThen(upstream: Upstream, from: Attaching): AsyncGenerator<
 }
 
 async function* looking(upstream: Upstream, { known, call, clock, cancel }: Attaching): AsyncGenerator<Event, void, void> {
-  let seen = "";
   for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(waitMs * 2, LATEST_LOOK_MS)) {
     const reply = upstream.handler({ kind: "task.get", taskId: known().taskId }, call);
     if (!isPromise(reply)) throw new AgentError("bad_peer", "one answer was expected and a stream came");
-    const event = await reply;
-    const now = event.kind === "task" ? `${event.task.status.state} ${event.task.status.at} ${event.task.artifacts.length}` : "";
-    if (now !== seen) yield event;
-    seen = now;
+    yield await reply;
     await clock.sleep(waitMs, cancel);
   }
+}
+
+/** What two looks at a task have in common where nothing happened between them; undefined for what is always news. */
+function asSeen(event: Event): Maybe<string> {
+  if (event.kind !== "task") return undefined;
+  const { status, artifacts } = event.task;
+  const parts = artifacts.flatMap((artifact) => artifact.parts);
+  const bytes = parts.reduce((sum, part) => sum + partBytes(part), 0);
+  return `${status.state} ${status.at} ${artifacts.length} ${parts.length} ${bytes}`;
 }
 
 /** It may be otherwise in a moment. */

@@ -26,5 +26,5 @@ export function holdCancel(above: Cancel, isNamed: () => boolean, clock: Clock):
 
 /** Nobody wants the outcome. A process that ends, or has lost a task to another, lets go of work that is still wanted. */
 export function isUnwanted(reason: AgentError | undefined): boolean {
-  return reason?.code === "cancelled" || reason?.code === "deadline";
+  return reason !== undefined && reason.code !== "unavailable" && reason.code !== "lost_place";
 }

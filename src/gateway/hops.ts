@@ -1,4 +1,4 @@
-import { AgentError, type Call, type Envelope, type Layer, type Maybe, type Metadata } from "../envelope/index.js";
+import { AgentError, type Call, type Envelope, type Layer, type Loss, type Maybe, type Metadata } from "../envelope/index.js";
 
 /** Where a message says how many gateways it has passed, beside the header: some things between strip headers. */
 export const HOPS_KEY = "koine_hops";
@@ -10,6 +10,11 @@ export function withHops(envelope: Envelope, hops: number): Envelope {
 
 export function extraWithHops(extra: Maybe<Metadata>, hops: number): Metadata {
   return extra === undefined ? { [HOPS_KEY]: hops } : { ...extra, [HOPS_KEY]: hops };
+}
+
+/** True for the loss of our own mark alone: no caller said anything that got lost. */
+export function isOwnMark({ path }: Loss, extra: Maybe<Metadata>): boolean {
+  return extra === undefined && path === "message.extra";
 }
 
 /** Refuses what has passed too many gateways: it goes round in a circle. What a message says of its hops is not passed on to agents. */

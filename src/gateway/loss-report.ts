@@ -41,5 +41,5 @@ export class LossAccount implements LossReport {
 
 /** The third part is lost for the same reason as the first. */
 function withoutIndex(path: string): string {
-  return path.replace(/\[\d+\]/g, "[]");
+  return path.includes("[") ? path.replace(/\[\d+\]/g, "[]") : path;
 }

@@ -1,4 +1,13 @@
-import { AgentError, type Call, type Event, isPromise, type Principal, type Reply } from "../envelope/index.js";
+import {
+  AgentError,
+  type Call,
+  type Event,
+  isInterrupted,
+  isPromise,
+  isTerminal,
+  type Principal,
+  type Reply,
+} from "../envelope/index.js";
 
 /**
  * How the peer treats the gateway is not how the gateway treats its caller; unless it was the caller's own credential
@@ -37,4 +46,21 @@ export function strangerOf(owner: string, caller: string): Principal {
 export async function one(reply: Reply): Promise<Event> {
   if (isPromise(reply)) return reply;
   throw new AgentError("internal", "one answer was expected and a stream came");
+}
+
+/** Behind it nothing more belongs to the turn. */
+export function isEnd(event: Event): boolean {
+  if (event.kind === "message") return true;
+  const state = event.kind === "task" ? event.task.status.state : event.kind === "status" ? event.status.state : undefined;
+  return state !== undefined && (isTerminal(state) || isInterrupted(state));
+}
+
+/** The connection failed, not the work. */
+export function isCut({ code }: AgentError): boolean {
+  return code === "interrupted" || code === "unavailable";
+}
+
+/** Without tasks there is nothing to ask for again, and saying it again may do it twice. */
+export function lostAnswer(cause: AgentError): AgentError {
+  return new AgentError("lost_place", "the answer was lost on its way, and the agent behind this gateway keeps none", { cause });
 }

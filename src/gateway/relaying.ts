@@ -1,5 +1,5 @@
-import type { Call, Card, Envelope, Event, Operation, Reply } from "../envelope/index.js";
-import { withHops } from "./hops.js";
+import type { Call, Card, Envelope, Event, Loss, Operation, Reply } from "../envelope/index.js";
+import { isOwnMark, withHops } from "./hops.js";
 import type { Upstream } from "./upstream.js";
 
 /**
@@ -11,7 +11,9 @@ export function relaying(
   shown: (card: Card) => Card,
 ): (operation: Operation, call: Call) => Reply | undefined {
   return (operation, call) => {
-    const onward = call.derive({ hops: call.hops + 1 });
+    const extra = operation.kind === "send" ? operation.envelope.extra : undefined;
+    const lose = (loss: Loss): void => (isOwnMark(loss, extra) ? undefined : call.lose(loss));
+    const onward = call.derive({ hops: call.hops + 1, lose });
     switch (operation.kind) {
       case "card":
         return operation.extended ? extended(handler(operation, onward), shown) : undefined;

@@ -91,7 +91,8 @@ export class Entry {
   }
 
   lost(loss: Loss): boolean {
-    if (this.#losses.length >= LOSSES_PER_SIGHTING) return false;
+    // What is lost below the host is told to the host too: the same loss is one.
+    if (this.#losses.length >= LOSSES_PER_SIGHTING || this.#losses.includes(loss)) return false;
     this.#losses.push(loss);
     return true;
   }

@@ -7,6 +7,7 @@ export { deadline } from "./deadline.js";
 export type { Destination } from "./destination.js";
 export { type HedgeOptions, hedge } from "./hedging/hedge.js";
 export type { HedgeDelay, HedgeRules } from "./hedging/pair.js";
+export { type LimitedSignal, limitedSignal } from "./limited-signal.js";
 export { type LinkedCancel, linkedCancel } from "./linked-cancel.js";
 export { isHarmless, isWorthRepeating } from "./may-repeat.js";
 export type { PolicyPlace } from "./note-for.js";

@@ -1,4 +1,4 @@
-import type { Envelope, Json, Maybe, Part, Task, TaskEvent } from "../envelope/index.js";
+import type { Artifact, Envelope, Json, Maybe, Part, Task, TaskEvent } from "../envelope/index.js";
 
 /** What an object costs beside its text; a rough figure for a limit, not a measurement. */
 const OBJECT_BYTES = 64;
@@ -13,7 +13,7 @@ export function eventSize(event: TaskEvent): number {
         OBJECT_BYTES + (event.status.message === undefined ? 0 : messageSize(event.status.message)) + jsonSize(event.metadata)
       );
     case "artifact":
-      return OBJECT_BYTES + partsSize(event.artifact.parts) + jsonSize(event.artifact.metadata);
+      return artifactSize(event.artifact) + jsonSize(event.metadata);
     default:
       return event satisfies never;
   }
@@ -21,7 +21,11 @@ export function eventSize(event: TaskEvent): number {
 
 /** About how many bytes a message holds. */
 export function messageSize(message: Envelope): number {
-  return 2 * OBJECT_BYTES + partsSize(message.content) + jsonSize(message.metadata) + jsonSize(message.extra);
+  const { id, src, dst, intent, content, references, extensions, metadata, extra, proofs = [] } = message;
+  const names = id.length + src.length + dst.length + intent.length + namesSize(references) + namesSize(extensions);
+  let bytes = 2 * OBJECT_BYTES + names + partsSize(content) + jsonSize(metadata) + jsonSize(extra);
+  for (const { signed, signature } of proofs) bytes += OBJECT_BYTES + signed.byteLength + signature.byteLength;
+  return bytes;
 }
 
 /** About how many bytes a JSON value holds. */
@@ -38,13 +42,28 @@ export function jsonSize(value: Maybe<Json>): number {
 function taskSize(task: Task): number {
   let bytes = OBJECT_BYTES + jsonSize(task.metadata);
   for (const message of task.history) bytes += messageSize(message);
-  for (const artifact of task.artifacts) bytes += OBJECT_BYTES + partsSize(artifact.parts);
+  for (const artifact of task.artifacts) bytes += artifactSize(artifact);
+  return bytes;
+}
+
+function artifactSize({ id, name = "", description = "", parts, metadata, extensions }: Artifact): number {
+  const names = id.length + name.length + description.length + namesSize(extensions);
+  return OBJECT_BYTES + names + partsSize(parts) + jsonSize(metadata);
+}
+
+function namesSize(names: Maybe<readonly string[]>): number {
+  if (names === undefined) return 0;
+  let bytes = 0;
+  for (const name of names) bytes += name.length;
   return bytes;
 }
 
 function partsSize(parts: readonly Part[]): number {
   let bytes = 0;
-  for (const part of parts) bytes += OBJECT_BYTES + contentSize(part) + jsonSize(part.metadata);
+  for (const part of parts) {
+    const { mediaType = "", name = "", metadata } = part;
+    bytes += OBJECT_BYTES + contentSize(part) + mediaType.length + name.length + jsonSize(metadata);
+  }
   return bytes;
 }
 

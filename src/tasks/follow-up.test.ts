@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Envelope, textOf } from "../envelope/index.js";
-import type { AgentFunction } from "./agent-function.js";
+import { type AgentFunction, Relayed } from "./agent-function.js";
 import { all, brief, codeOf, gate, principal, settle, TestRuntime, taskOf } from "./testing.js";
 
 const texts = (history: readonly Envelope[]) => history.map(({ role, content }) => `${role}: ${textOf(content)}`);
@@ -52,6 +52,27 @@ describe("a message that names its task", () => {
       ["result", "one"],
       ["result-2", "two"],
     ]);
+  });
+
+  test("that came while its turn was ending finds what that turn kept last", async () => {
+    const opened = gate();
+    const states: unknown[] = [];
+    const at = new TestRuntime({
+      async *relay(_message, task) {
+        states.push(task.state);
+        if (task.turn === 2) return "done";
+        await opened.passed;
+        yield new Relayed([], { task: "elsewhere" });
+        const status = { state: "input-required", at: 1, message: undefined } as const;
+        return new Relayed([{ kind: "status", taskId: "e", contextId: "e", status }], undefined);
+      },
+    });
+    const { id } = await at.task("one", { delivery: "accepted" });
+    const second = at.send("two", { context: { taskId: id } });
+    await settle();
+    opened.open();
+    expect(taskOf(await second).status.state).toBe("completed");
+    expect(states).toEqual([undefined, { task: "elsewhere" }]);
   });
 
   test("an unknown task and somebody else's are the same: not found", async () => {

@@ -1,4 +1,4 @@
-import { type Json, type Maybe, type Task, type TaskEvent, TaskFold } from "../envelope/index.js";
+import { AgentError, type Json, type Maybe, type Task, type TaskEvent, TaskFold } from "../envelope/index.js";
 import { isAway, patiently } from "./patience.js";
 import type { Refusal } from "./store.js";
 import type { Workplace } from "./workplace.js";
@@ -151,7 +151,14 @@ export class JournalWriter {
   }
 }
 
+/** What the agent did wrong, where a write was refused for it; undefined where the task is simply not ours any more. */
+export function faultOf(because: Unwritten): Maybe<AgentError> {
+  if (!isFault(because)) return undefined;
+  if (because === "unwritable") return new AgentError("internal", "what the agent said cannot be kept");
+  return new AgentError("too_large", "the task has reached the limit of its journal");
+}
+
 /** Refused for what was said, not for who says it. */
-export function isFault(because: Unwritten): because is "full" | "unwritable" {
+function isFault(because: Unwritten): because is "full" | "unwritable" {
   return because === "full" || because === "unwritable";
 }

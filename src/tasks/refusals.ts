@@ -5,6 +5,11 @@ export function taskNotFound(taskId: string): AgentError {
   return new AgentError("task_not_found", "task not found", { detail: { taskId } });
 }
 
+/** Somebody else holds the task now, or nobody does. */
+export function lostPlace(): AgentError {
+  return new AgentError("lost_place", "the task is no longer held by this process");
+}
+
 /** A2A 1.0 §3.2.4: how much history the caller wants is absent, zero or a positive number. */
 export function checkHistoryLength(historyLength: Maybe<number>): void {
   if (historyLength === undefined || (Number.isInteger(historyLength) && historyLength >= 0)) return;

@@ -1,9 +1,10 @@
 import { AgentError, type Envelope, type Maybe, partsOf, type Task } from "../envelope/index.js";
 import { type AgentStream, isStream, Progress, Relayed, type Result } from "./agent-function.js";
-import { isFault, JournalWriter, type Unwritten, type Written } from "./journal-writer.js";
+import { faultOf, JournalWriter, type Written } from "./journal-writer.js";
 import { Incoming } from "./messages.js";
 import { openTurn } from "./open-turn.js";
 import { patiently } from "./patience.js";
+import { lostPlace } from "./refusals.js";
 import type { Turned } from "./store.js";
 import { type Turn, type TurnTask, ttlOf } from "./turn.js";
 import {
@@ -165,6 +166,7 @@ export class Run implements Running, TurnTask {
   #take(step: Progress | Relayed | string): void {
     const { ids } = this.#place;
     if (step instanceof Relayed) {
+      if (step.state !== undefined) this.#turn.save(step.state);
       for (const event of step.events) this.#writer.add(relayedEvent(this.#talk, event, ids));
       if (step.state !== undefined) this.#writer.keep(step.state);
     } else if (!(step instanceof Progress)) {
@@ -181,8 +183,7 @@ export class Run implements Running, TurnTask {
   async #finishTurn(result: Result | AgentError): Promise<boolean> {
     this.#phase = "ending";
     this.#turn.end();
-    if (result instanceof Relayed && result.state !== undefined) this.#turn.save(result.state);
-    const end = turnEnd(this.#talk, result, this.#result, this.#place.ids);
+    const end = this.#endOf(result);
     const written = await this.#writer.end(end.events, this.#turn.saved, !end.final);
     if (!written.ok && written.because === "heard") return this.#nextTurn(end);
     const fault = written.ok ? undefined : faultOf(written.because);
@@ -191,6 +192,16 @@ export class Run implements Running, TurnTask {
     if (stands && !end.final && this.#turns === 1) this.outcome = this.#writer.addedTo(this.opening);
     this.#finish(stands ? this.#writer.seq : undefined);
     return false;
+  }
+
+  /** An ending that cannot be kept, or is none, is the failure of its task: nobody waits here who could be told. */
+  #endOf(result: Result | AgentError): TurnEnd {
+    try {
+      if (result instanceof Relayed && result.state !== undefined) this.#turn.save(result.state);
+      return turnEnd(this.#talk, result, this.#result, this.#place.ids);
+    } catch (thrown) {
+      return turnEnd(this.#talk, AgentError.from(thrown), this.#result, this.#place.ids);
+    }
   }
 
   /** The turn ended before its cancel was heard of. A question is nothing to wait for then: the task is canceled where it rests. */
@@ -286,15 +297,4 @@ export class Run implements Running, TurnTask {
   #talkOver(heard: Envelope): TaskTalk {
     return { agent: this.#start.agentName, heard, sessionId: this.opening.contextId, taskId: this.taskId };
   }
-}
-
-/** What the agent did wrong, where a write was refused for it; undefined where the task is simply not ours any more. */
-function faultOf(because: Unwritten): Maybe<AgentError> {
-  if (!isFault(because)) return undefined;
-  if (because === "unwritable") return new AgentError("internal", "what the agent said cannot be kept");
-  return new AgentError("too_large", "the task has reached the limit of its journal");
-}
-
-function lostPlace(): AgentError {
-  return new AgentError("lost_place", "the task is no longer held by this process");
 }

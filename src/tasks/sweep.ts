@@ -1,5 +1,6 @@
 import { AgentError } from "../envelope/index.js";
 import { openTurn } from "./open-turn.js";
+import { lostPlace } from "./refusals.js";
 import { Run } from "./run.js";
 import { leaseOf } from "./start-task.js";
 import type { TakenOver } from "./store.js";
@@ -34,7 +35,7 @@ async function renew(place: Workplace, runs: readonly Running[]): Promise<void> 
   for (const [index, run] of runs.entries()) {
     const answer = renewed[index];
     if (answer === undefined) continue;
-    if (!answer.ok) run.abandon(new AgentError("lost_place", "the task is no longer held by this process"));
+    if (!answer.ok) run.abandon(lostPlace());
     else if (answer.cancelRequested) void run.stop("canceled", new AgentError("cancelled", "the task was canceled"));
   }
 }
@@ -42,7 +43,7 @@ async function renew(place: Workplace, runs: readonly Running[]): Promise<void> 
 /** A run that lost its holder: canceled if that was asked for, started again if the agent allows it, else failed. */
 async function settleLost(place: Workplace, lost: TakenOver): Promise<void> {
   // Our own run was too late to renew and is fenced off now.
-  place.runs.get(lost.taskId)?.abandon(new AgentError("lost_place", "the task is no longer held by this process"));
+  place.runs.get(lost.taskId)?.abandon(lostPlace());
   const agent = place.agents.get(lost.agent);
   if (!lost.cancelRequested && agent?.restartable === true) return restart(place, lost, agent);
   const { taskId, epoch, seq } = lost;

@@ -50,11 +50,15 @@ export function artifactEvent(talk: TaskTalk, id: string, parts: readonly Part[]
 
 /** An event of a task elsewhere as one of this task. When it happened is said by the clock here: how long a task is kept depends on it. */
 export function relayedEvent(talk: TaskTalk, event: ElsewhereEvent, ids: Ids): TaskEvent {
-  const ours = { taskId: talk.taskId, contextId: talk.sessionId, head: undefined, cursor: undefined };
-  if (event.kind === "artifact") return { ...event, ...ours };
+  const { taskId, sessionId: contextId } = talk;
+  const { metadata } = event;
+  if (event.kind === "artifact") {
+    const { artifact, append, last } = event;
+    return { kind: "artifact", taskId, contextId, artifact, append, last, metadata };
+  }
   const { message } = event.status;
-  const said = message && relayedMessage(talk, message);
-  return { ...event, ...ours, status: { ...event.status, at: ids.now(), message: said } };
+  const status = { ...event.status, at: ids.now(), message: message && relayedMessage(talk, message) };
+  return { kind: "status", taskId, contextId, status, metadata };
 }
 
 /** How the entries of one turn end. `final` endings stand even if a message of the caller still waits. */

@@ -143,7 +143,7 @@ test("a key in the query, with a call to try that has it there", async () => {
   const [, url = ""] = /Serving at (\S+)/.exec(said) ?? [];
   expect(said).toContain("export KOINE_API_KEY=");
   expect(said).toContain(`curl -s "${url}/a2a?k=$KOINE_API_KEY"`);
-  expect(said).toContain(`npx koine send ${url} "good morning" --protocol a2a@1.0/GRPC`);
+  expect(said).toContain(` send ${url} "good morning" --protocol a2a@1.0/GRPC`);
   const { stdout } = await koine(["send", url, "who"], { KOINE_API_KEY: ANNS_KEY });
   expect(stdout).toBe("key:ann\n");
   child.kill("SIGTERM");

@@ -84,7 +84,7 @@ const piece = (text: string, taskId = "t-1"): Event => ({
     parts: [{ kind: "text", text }],
     metadata: undefined,
     extensions: undefined,
-  } as never, // what a part may have beside its text is not set
+  },
   append: false,
   last: false,
 });
@@ -93,8 +93,18 @@ async function* saying(...events: readonly Event[]): AsyncGenerator<Event, void,
   yield* events;
 }
 
-/** Until the caller is told to stop. */
-function stopped(call: Call): Promise<never> {
+async function* refusing(error: AgentError): AsyncGenerator<Event, void, void> {
+  yield* [];
+  throw error;
+}
+
+/** Says nothing until it is told to stop. */
+async function* never(call: Call): AsyncGenerator<Event, void, void> {
+  yield* [];
+  await stopping(call);
+}
+
+function stopping(call: Call): Promise<never> {
   return new Promise((_, reject) => void call.cancel.onCancel(reject));
 }
 
@@ -157,5 +167,75 @@ describe("work that nobody wants any more", () => {
     expect([reading.state, failureIn(reading)]).toEqual(["failed", "too_large"]);
     expect(asked).toContain("task.cancel");
   });
+
+  test("is stopped by the name that comes too late, also where a plain answer with a key was asked for", async () => {
+    let sayName = (): void => undefined;
+    const named = new Promise<void>((resolve) => {
+      sayName = resolve;
+    });
+    let heard = (_: string): void => undefined;
+    const told = new Promise<string>((resolve) => {
+      heard = resolve;
+    });
+    const { caller } = await behindGateway({
+      async *send(_, call) {
+        await Promise.race([named, stopping(call)]);
+        yield status("working", "late");
+        await stopping(call);
+      },
+      "task.cancel": (operation) => {
+        heard(operation.kind === "task.cancel" ? operation.taskId : "");
+        return Promise.resolve(task("canceled", "late"));
+      },
+    });
+    const event = await caller.send("hello", { key: "once", ttlMs: 200 });
+    expect(event.kind === "task" ? event.task.status.state : event.kind).toBe("failed");
+    sayName();
+    expect(await told).toBe("late");
+  });
+
+  test("is stopped when its time is over in the second turn, before the peer has said anything to it", async () => {
+    const turns = [saying(task("input-required"))];
+    const { caller, asked } = await behindGateway({
+      send: (_, call) => turns.shift() ?? never(call),
+      "task.cancel": () => Promise.resolve(task("canceled")),
+    });
+    const first = new Reading(caller.stream("hello"));
+    await first.until(({ state }) => state === "input-required");
+    const second = new Reading(caller.stream("more", { task: first.taskId, ttlMs: 200 }));
+    await second.done;
+    expect([second.state, failureIn(second)]).toEqual(["failed", "deadline"]);
+    expect(asked).toEqual(["send", "send", "task.cancel"]);
+  });
 });
-void stopped;
+
+describe("a peer that no longer lets the gateway in", () => {
+  test("in the middle of a task: that is not the caller's fault", async () => {
+    const { caller } = await behindGateway({
+      send: () => saying(status("working")),
+      "task.subscribe": () => refusing(new AgentError("unauthenticated", "who are you?")),
+      "task.get": () => Promise.reject(new AgentError("unauthenticated", "who are you?")),
+    });
+    const reading = new Reading(caller.stream("hello"));
+    await reading.done;
+    expect([reading.state, failureIn(reading)]).toEqual(["failed", "bad_peer"]);
+  });
+});
+
+describe("what a peer says beside its content", () => {
+  test("counts against the limit of the journal too", async () => {
+    const wordy = piece("x");
+    if (wordy.kind !== "artifact") throw new Error("a piece is one of an artifact");
+    const described: Event = { ...wordy, artifact: { ...wordy.artifact, description: "y".repeat(400_000) } };
+    const { caller } = await behindGateway(
+      {
+        send: () => saying(status("working"), described, described, described, status("completed")),
+        "task.cancel": () => Promise.resolve(task("canceled")),
+      },
+      { journalBytes: 1_000_000 },
+    );
+    const reading = new Reading(caller.stream("hello"));
+    await reading.done;
+    expect([reading.state, failureIn(reading)]).toEqual(["failed", "too_large"]);
+  });
+});

@@ -132,10 +132,12 @@ function usable(sample: Envelope, run: string): Envelope {
   return { ...sample, context };
 }
 
-/** An answer may be a message on one wire and an artifact on the other: either name of the place will do. */
+/** An answer may be a message on one wire, an artifact on the other, and come at once or in a stream: any name of the place will do. */
 function untold(places: readonly string[], losses: readonly Loss[]): readonly string[] {
-  return unreported(places, losses).filter(
-    (place) => unreported([place.replace(/^message\.content/, "task.artifacts[0].parts")], losses).length > 0,
+  return unreported(places, losses).filter((place) =>
+    ["task.artifacts[0].parts", "artifact.parts"].every(
+      (parts) => unreported([place.replace(/^(message\.content|task\.artifacts\[\d+\]\.parts)/, parts)], losses).length > 0,
+    ),
   );
 }
 

@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+import { sendLines } from "../../dashboard/send-lines.js";
+import { makeRequest, type Request } from "../../src/transport/index.js";
+
+const message = { node: "echo", way: "toy@1/HTTP", text: "hello", stream: false };
+const request = (): Request =>
+  makeRequest({ method: "POST", url: "/koine/api/send", headers: {}, body: new TextEncoder().encode(JSON.stringify(message)) });
+
+describe("messages of the page", () => {
+  it("whoever hangs up before the answer begins leaves no place taken", async () => {
+    const send = sendLines(async function* () {
+      yield { kind: "done" };
+    });
+    for (let count = 0; count < 20; count++) {
+      const body = send(request()).body as AsyncGenerator<string, void, void>; // lines are always streamed
+      await body.return();
+    }
+    const body = send(request()).body as AsyncGenerator<string, void, void>; // and so is this one
+    expect(await body.next()).toEqual({ done: false, value: '{"event":{"kind":"done"}}\n' });
+    await body.return();
+  });
+});

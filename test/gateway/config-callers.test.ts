@@ -1,0 +1,224 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { checkGateway, configFrom, type Gateway, type GatewayConfig, openGateway } from "../../gateway/index.js";
+import { parseConfig } from "../../gateway/read-config.js";
+import { type Admission, agent, bearerTokens, connect, type Server, serve, Verdicts } from "../../src/index.js";
+
+/** Whose credential the agents of a configured gateway see. */
+
+const TOKENS = { ann: "anns-token-at-the-gateway-01", bob: "bobs-token-at-the-gateway-01" } as const;
+const GATEWAY = "the-gateways-own-token-01234";
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.close();
+});
+function opened<T extends { close(): unknown }>(made: T): T {
+  open.push(made);
+  return made;
+}
+
+interface Watched {
+  readonly server: Server;
+  /** The authorization of every request that came. */
+  readonly shown: (string | undefined)[];
+}
+
+/** Admits by bearer token, says who called, and writes down what it was shown. */
+async function upstreamFor(tokens: { readonly [name: string]: string }): Promise<Watched> {
+  const shown: (string | undefined)[] = [];
+  const admission = bearerTokens(new Map(Object.entries(tokens)));
+  const watching = Object.assign((request: Parameters<Admission>[0]) => {
+    shown.push(request.headers["authorization"]);
+    return admission(request);
+  }, admission);
+  const teller = agent({ name: "teller", description: "says who calls", handle: (_message, task) => `called by ${task.caller}` });
+  return { server: opened(await serve(teller, { admission: watching })), shown };
+}
+
+/** A token service that gives everybody `for-` and the token that was shown, and keeps what it was asked. */
+async function tokenService() {
+  const asked: { readonly form: { readonly [name: string]: string }; readonly authorization: string | undefined }[] = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += String(chunk);
+    const form = Object.fromEntries(new URLSearchParams(body));
+    asked.push({ form, authorization: request.headers.authorization });
+    response.setHeader("content-type", "application/json");
+    response.end(
+      JSON.stringify({
+        access_token: `for-${form["subject_token"] ?? ""}`,
+        token_type: "Bearer",
+        issued_token_type: "urn:ietf:params:oauth:token-type:access_token",
+        expires_in: 3600,
+      }),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  open.push({ close: () => new Promise((resolve) => server.close(resolve)) });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`, asked }; // it listens on a port
+}
+
+const ENV = {
+  CALLERS: Object.entries(TOKENS)
+    .map(([name, token]) => `${name}=${token}`)
+    .join("\n"),
+  OWN: GATEWAY,
+  CLIENT_SECRET: "what the client knows",
+};
+
+function configOf(upstream: Watched, more: object, rest: object = {}): GatewayConfig {
+  return configFrom(
+    {
+      listen: { port: 0 },
+      auth: { tokens: { env: "CALLERS" } },
+      agents: [{ name: "teller", upstream: upstream.server.url, ...more }],
+      ...rest,
+    },
+    { folder: "/nowhere", env: ENV },
+  );
+}
+
+const gatewayOf = async (config: GatewayConfig): Promise<Gateway> => opened(await openGateway(config));
+
+async function askAs(who: keyof typeof TOKENS, { url }: Gateway): Promise<string> {
+  const peer = opened(await connect(url, { credentials: { bearer: TOKENS[who] }, verdicts: new Verdicts() }));
+  return peer.ask("who?");
+}
+
+describe("callers: own", () => {
+  it("is what holds where nothing is said: a caller's token never arrives", async () => {
+    const upstream = await upstreamFor({ gateway: GATEWAY, ...TOKENS });
+    const gateway = await gatewayOf(configOf(upstream, { credentials: { bearer: { env: "OWN" } } }));
+    expect(await Promise.all([askAs("ann", gateway), askAs("bob", gateway)])).toEqual(["called by gateway", "called by gateway"]);
+    expect(new Set(upstream.shown)).toEqual(new Set([`Bearer ${GATEWAY}`]));
+    expect(gateway.agents()[0]?.notes).toEqual([]);
+  });
+
+  it("ends the start where the card demands a token that the gateway does not have", async () => {
+    const upstream = await upstreamFor(TOKENS);
+    await expect(openGateway(configOf(upstream, {}))).rejects.toMatchObject({ code: "unauthenticated" });
+    const { upstreams } = await checkGateway(configOf(upstream, {}), true);
+    expect(upstreams[0]?.problem).toContain("credentials.bearer");
+  });
+});
+
+describe("callers: passthrough", () => {
+  it("two callers reach the agent each as themselves, and the operator is told", async () => {
+    const upstream = await upstreamFor(TOKENS);
+    const gateway = await gatewayOf(configOf(upstream, { callers: "passthrough" }));
+    upstream.shown.length = 0;
+    expect(await Promise.all([askAs("ann", gateway), askAs("bob", gateway), askAs("ann", gateway)])).toEqual([
+      "called by ann",
+      "called by bob",
+      "called by ann",
+    ]);
+    expect(new Set(upstream.shown)).toEqual(new Set([`Bearer ${TOKENS.ann}`, `Bearer ${TOKENS.bob}`]));
+    const [status] = gateway.agents();
+    expect(status?.health).toBe("up");
+    expect(status?.notes.join("\n")).toContain("same trust domain");
+  });
+
+  it("holds for every agent when the defaults say so, several upstreams included", async () => {
+    const [one, two] = [await upstreamFor(TOKENS), await upstreamFor(TOKENS)];
+    const upstreams = [one, two].map(({ server }, index) => ({ id: `u${index}`, url: server.url }));
+    const config = configOf(one, { upstream: undefined, upstreams }, { defaults: { callers: "passthrough" } });
+    const gateway = await gatewayOf(config);
+    expect(await askAs("bob", gateway)).toBe("called by bob");
+    const told = gateway.agents()[0]?.notes.join("\n");
+    for (const { server } of [one, two]) expect(told).toContain(new URL(server.url).host);
+    const { upstreams: checked } = await checkGateway(config, true);
+    expect(checked.map(({ problem }) => problem)).toEqual([undefined, undefined]);
+  });
+
+  it("is applied, and taken back, by a reload", async () => {
+    const upstream = await upstreamFor({ gateway: GATEWAY, ...TOKENS });
+    const credentials = { bearer: { env: "OWN" } };
+    const gateway = await gatewayOf(configOf(upstream, { credentials }));
+    expect(await askAs("ann", gateway)).toBe("called by gateway");
+    const passing = configOf(upstream, { credentials, callers: "passthrough" });
+    expect(await gateway.reload(passing)).toMatchObject({ changed: ["teller"], kept: [] });
+    expect(await askAs("ann", gateway)).toBe("called by ann");
+    expect(await gateway.reload(passing)).toMatchObject({ changed: [], kept: ["teller"] });
+    await gateway.reload(configOf(upstream, { credentials, callers: "own" }));
+    expect(await askAs("ann", gateway)).toBe("called by gateway");
+  });
+});
+
+describe("callers: exchange", () => {
+  it("each caller is shown with a token that was given out for theirs", async () => {
+    const service = await tokenService();
+    const upstream = await upstreamFor({ ann: `for-${TOKENS.ann}`, bob: `for-${TOKENS.bob}` });
+    const client = { clientId: "gw", clientSecret: { env: "CLIENT_SECRET" } };
+    const exchange = { tokenUrl: service.url, ...client, audience: "teller", scopes: ["ask", "see"], resource: "urn:teller" };
+    const gateway = await gatewayOf(configOf(upstream, { callers: { exchange } }));
+    expect(await Promise.all([askAs("ann", gateway), askAs("bob", gateway)])).toEqual(["called by ann", "called by bob"]);
+    expect(upstream.shown).not.toContain(`Bearer ${TOKENS.ann}`);
+    const [first] = service.asked;
+    // RFC 8693 §2.1 for the form, RFC 6749 §2.3.1 for how a client shows who it is.
+    expect(first?.form).toMatchObject({
+      grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+      audience: "teller",
+      resource: "urn:teller",
+      scope: "ask see",
+    });
+    expect(first?.authorization).toBe(`Basic ${Buffer.from("gw:what+the+client+knows").toString("base64")}`);
+    expect(gateway.agents()[0]?.notes.join("\n")).toContain("are exchanged at 127.0.0.1");
+  });
+});
+
+describe("a mistake about callers is told with its line and column", () => {
+  const AUTH = "auth: { tokens: { env: CALLERS } }\n";
+  const AGENT = "agents:\n  - name: one\n    upstream: http://127.0.0.1:9\n";
+  const exchange = (members: string): string => `${AUTH}${AGENT}    callers:\n      exchange: { ${members} }\n`;
+  const PLACE = "agents[0].callers";
+
+  it.each([
+    [
+      "a word that is none of those allowed",
+      `${AUTH}${AGENT}    callers: everybody\n`,
+      `5:14: ${PLACE} must be own, passthrough or { exchange: { tokenUrl: ADDRESS } }`,
+    ],
+    [
+      "an unknown member",
+      exchange("tokenUrl: https://t.example, audiance: x"),
+      `6:48: ${PLACE}.exchange.audiance is not known; did you mean audience?`,
+    ],
+    ["no address", exchange("audience: x"), `6:17: ${PLACE}.exchange.tokenUrl is missing`],
+    ["an address in clear text", exchange("tokenUrl: http://t.example"), `6:29: ${PLACE}.exchange.tokenUrl is clear text`],
+    [
+      "a secret in the file",
+      exchange("tokenUrl: https://t.example, clientId: a, clientSecret: hush"),
+      `6:75: ${PLACE}.exchange.clientSecret must be { env: NAME } or { file: PATH }`,
+    ],
+    [
+      "a client without its secret",
+      exchange("tokenUrl: https://t.example, clientId: a"),
+      `6:58: ${PLACE}.exchange.clientId stands without a clientSecret`,
+    ],
+    [
+      "nobody who asks callers who they are",
+      `${AGENT}    callers: passthrough\n`,
+      `4:14: ${PLACE} lets callers' tokens go on, and nobody asks callers who they are`,
+    ],
+    [
+      "a token of the gateway's own in their place",
+      `${AUTH}${AGENT}    callers: passthrough\n    credentials: { oauth2: { clientId: a, clientSecret: { env: B } } }\n`,
+      "6:28: agents[0].credentials.oauth2 is a credential of the gateway's own",
+    ],
+  ])("%s", async (_what, text, expected) => {
+    const refused: unknown = await parseConfig(text, { name: "koine.yaml", folder: "/nowhere", env: {} }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(String(refused)).toContain(`koine.yaml:${expected}`);
+    expect(String(refused)).not.toContain("hush");
+  });
+
+  it("in the defaults it is told once", async () => {
+    const text = `defaults: { callers: passthrough }\n${AGENT}  - name: two\n    upstream: http://127.0.0.1:8\n`;
+    await expect(parseConfig(text, { name: "koine.yaml", folder: "/nowhere", env: {} })).rejects.toMatchObject({
+      problems: [{ member: "defaults.callers", place: { line: 1, column: 22 } }],
+    });
+  });
+});
