@@ -107,23 +107,9 @@ class Adoption {
     return new Relayed([{ kind: "status", ...of, status, metadata: emulationNote(emulated) }], undefined);
   }
 
-  /** A wire without tasks holds a conversation open for every session, so only those get one that callers have named. */
-  #session(): Maybe<string> {
-    const { upstream, veil } = this.#parts;
-    const { owner, sessionId } = this.#task;
-    if (this.#message.context.sessionId !== undefined || upstream.traits().tasks) return veil(owner, "session", sessionId);
-    this.#lose({
-      protocol: upstream.protocol(),
-      path: "message.context.sessionId",
-      valueKind: "string",
-      reason: "a conversation is opened only for callers who name one",
-    });
-    return undefined;
-  }
-
   #send(): Send {
     const { upstream, veil, ids } = this.#parts;
-    const { owner, outputModes, call, delivery, id, turn } = this.#task;
+    const { owner, sessionId, outputModes, call, delivery, id, turn } = this.#task;
     const { ts, src, dst, intent, role, content, context, meta, references, extensions, metadata, proofs, extra } = this.#message;
     if (references !== undefined)
       this.#lose({
@@ -146,7 +132,7 @@ class Adoption {
       context: {
         ...context,
         idempotencyKey: key && veil(owner, "key", key),
-        sessionId: known?.contextId ?? this.#session(),
+        sessionId: known?.contextId ?? veil(owner, "session", sessionId),
         taskId: known?.taskId,
       },
       // Which way is taken in front says nothing about the way behind.
