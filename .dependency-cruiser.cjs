@@ -1,82 +1,57 @@
-// Lower never imports higher; protocols never see each other; nothing but the registry names a protocol. Type imports
-// count too: they are how knots grow unseen.
+// The tree of CONTRIBUTING.md as rules. Lower never imports higher; protocols never see each other; only the registry names a
+// protocol; programs see the library's doors and `internal.ts`, nothing else. Type imports count: they are how cycles begin.
+const DOORS = ["src/(index|internal)\\.ts", "src/[^/]+/index\\.ts", "src/[^/]+/[^/]+/index\\.ts"];
+const CORE = ["src/envelope", "src/policies", "src/transport"];
+const CONTRACT = "src/protocols/(protocol|features|candidates|front|host|all|index)\\.ts";
+
 const MAY_IMPORT = {
   "src/envelope": [],
   "src/transport": ["src/envelope"],
   "src/policies": ["src/envelope"],
   "src/security": ["src/envelope", "src/transport"],
-  "src/telemetry": ["src/envelope", "src/transport", "src/policies"],
+  "src/telemetry": [...CORE, "src/protocols/(front|protocol)\\.ts"],
   "src/artifacts": ["src/envelope", "src/transport", "src/security"],
   "src/tasks": ["src/envelope", "src/policies"],
-  "src/models": ["src/envelope", "src/transport"],
-  "src/protocols": ["src/envelope", "src/transport", "src/models"],
-  "src/router": ["src/envelope", "src/models", "src/protocols/(protocol|features|candidates)\\.ts"],
-  "src/embeddings": ["src/envelope", "src/router/embedder\\.ts"],
-  "src/gateway": [
-    "src/envelope",
-    "src/policies",
-    "src/transport",
-    "src/tasks/index\\.ts",
-    "src/protocols/(protocol|front|host|index)\\.ts",
-  ],
-  "src/inspect": ["src/envelope", "src/policies", "src/transport", "src/telemetry", "src/protocols/(front|protocol)\\.ts"],
-  "src/network": [
-    "src/envelope",
-    "src/router/(decision|scenario)\\.ts",
-    "src/router/forms/index\\.ts",
-    "src/protocols/(protocol|features|candidates|all)\\.ts",
-  ],
-  "src/agent": [
-    "src/envelope",
-    "src/policies",
-    "src/transport",
+  "src/protocols": ["src/envelope", "src/transport", "src/router/models"],
+  "src/router": ["src/envelope", "src/transport", CONTRACT],
+  "src/client": [...CORE, "src/security", "src/telemetry", "src/artifacts", "src/tasks/index\\.ts", CONTRACT],
+  "src/server": [
+    ...CORE,
     "src/security",
     "src/telemetry",
-    "src/tasks",
     "src/artifacts",
-    "src/gateway",
-    "src/models",
-    "src/protocols/(protocol|front|host|all|index)\\.ts",
+    "src/tasks",
+    "src/client",
+    "src/router/models",
+    CONTRACT,
   ],
-  bench: [
-    "src/index\\.ts",
-    "src/router/index\\.ts",
-    "src/embeddings/index\\.ts",
-    "src/transport/node/index\\.ts",
-    "src/protocols/[^/]+/",
+  "src/bridge": [
+    ...CORE,
+    "src/security",
+    "src/telemetry",
+    "src/tasks/index\\.ts",
+    "src/client",
+    "src/server/agent\\.ts",
+    CONTRACT,
   ],
   conformance: ["src/"],
-  routerbench: ["src/index\\.ts", "src/router/index\\.ts", "src/embeddings/index\\.ts"],
-  dashboard: ["src/index\\.ts"],
-  config: ["src/index\\.ts"],
-  gateway: ["src/index\\.ts", "src/transport/node/index\\.ts", "config/index\\.ts", "dashboard/index\\.ts"],
-  up: ["src/index\\.ts", "src/router/index\\.ts", "config/index\\.ts"],
-  mcp: ["src/index\\.ts"],
-  demo: ["src/index\\.ts", "src/router/index\\.ts", "gateway/index\\.ts", "up/index\\.ts", "dashboard/index\\.ts"],
-  cli: [
-    "src/index\\.ts",
-    "src/router/index\\.ts",
-    "src/embeddings/index\\.ts",
-    "src/transport/node/index\\.ts",
-    "config/index\\.ts",
-    "gateway/index\\.ts",
-    "up/index\\.ts",
-    "mcp/index\\.ts",
-    "demo/index\\.ts",
-    "bench/index\\.ts",
-    "conformance/index\\.ts",
-    "routerbench/index\\.ts",
-  ],
+  "bench/harness": DOORS,
+  "bench/micro": ["bench/", "src/protocols/[^/]+/", ...DOORS],
+  "bench/routerbench": ["bench/harness", ...DOORS],
+  "apps/config": DOORS,
+  "apps/dashboard": DOORS,
+  "apps/mcp": DOORS,
+  "apps/gateway": ["apps/(config|dashboard)/index\\.ts", ...DOORS],
+  "apps/up": ["apps/config/index\\.ts", ...DOORS],
+  "apps/demo": ["apps/(dashboard|gateway|up)/index\\.ts", ...DOORS],
+  "apps/cli": ["apps/[^/]+/index\\.ts", "bench/routerbench/index\\.ts", "conformance/index\\.ts", ...DOORS],
 };
 
 const layers = Object.entries(MAY_IMPORT).map(([folder, allowed]) => ({
   name: `layer ${folder}`,
   severity: "error",
   from: { path: `^${folder}/` },
-  to: {
-    path: "^(src|bench|conformance|routerbench|cli|dashboard|config|gateway|up|mcp|demo)/",
-    pathNot: [folder, ...allowed].map((path) => `^${path}`),
-  },
+  to: { path: "^(src|apps|bench|conformance)/", pathNot: [folder, ...allowed].map((path) => `^${path}`) },
 }));
 
 module.exports = {
@@ -98,7 +73,7 @@ module.exports = {
     {
       name: "node built-ins stay at the edges",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(transport/node|tasks/stores|artifacts|security|embeddings)/" },
+      from: { path: "^src/", pathNot: "^src/(transport/node|tasks/stores|artifacts|security|router/embeddings)/" },
       to: { dependencyTypes: ["core"] },
     },
   ],

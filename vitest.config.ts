@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["{src,cli,conformance,routerbench,bench,dashboard,config,gateway,up,mcp,demo,test}/**/*.test.ts"],
+    include: ["{src,apps,conformance,bench,test}/**/*.test.ts"],
     exclude: ["test/interop/**", "test/embeddings/**"],
     globalSetup: "test/find-programs.ts",
     testTimeout: 20_000,

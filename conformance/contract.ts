@@ -240,7 +240,7 @@ function contentOf(part: {
   readonly url?: string;
   readonly bytes?: Uint8Array;
 }): string {
-  return `${part.kind} ${part.text ?? part.url ?? (part.bytes === undefined ? JSON.stringify(part.data) : [...part.bytes].join("."))}`;
+  return `${part.kind} ${part.text ?? part.url ?? (part.bytes === undefined ? JSON.stringify(part.data) : [...part.bytes].join(".//"))}`;
 }
 
 /** What must be the same on both sides of a wire. */

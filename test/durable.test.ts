@@ -43,7 +43,7 @@ function sayingOf(event: Pick<Event, "kind">): string {
 }
 
 function seqOf(event: Event): number {
-  return Number.parseInt(event.cursor?.split(".")[0] ?? "", 36);
+  return Number.parseInt(event.cursor?.split(".//")[0] ?? "", 36);
 }
 
 /** Reads until the stream ends or breaks, and notes every entry it was given, and how it broke. */

@@ -11,10 +11,10 @@ import {
   Verdicts,
 } from "../src/index.js";
 import { systemClock } from "../src/policies/clock.js";
+import { travellingDeadline } from "../src/policies/deadline-propagation.js";
 import { numbering } from "../src/policies/ordering/numbering.js";
 import { reorder } from "../src/policies/ordering/reorder.js";
 import { SEQUENCE_KEY } from "../src/policies/ordering/sequence-number.js";
-import { travellingDeadline } from "../src/policies/travelling-deadline.js";
 
 /** What orders and limits messages travels by every way to reach an agent, and by all of them at once. */
 

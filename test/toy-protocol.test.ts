@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contractRequirements } from "../conformance/index.js";
-import { systemIds } from "../src/agent/ids.js";
+import { systemIds } from "../src/client/ids.js";
 import { agent, connect, memoryLink, protocols, relay, type Server, serve, Verdicts } from "../src/index.js";
 import { toy } from "./toy/index.js";
 

@@ -3,22 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-const ROOTS = [
-  "src",
-  "cli",
-  "conformance",
-  "routerbench",
-  "bench",
-  "dashboard",
-  "config",
-  "gateway",
-  "up",
-  "mcp",
-  "demo",
-  "test",
-  "tools",
-  "training",
-].filter((root) => existsSync(root));
+const ROOTS = ["src", "apps", "conformance", "bench", "test", "tools", "training"];
 const EVERY_PROTOCOL_HAS = [
   "README.md",
   "index.ts",

@@ -7,11 +7,8 @@ const CHECKS = [
   ["format and lint", "npx biome ci --error-on-warnings ."],
   ["types", "npx tsc --noEmit"],
   ["types of the page", "npx tsc -p tsconfig.page.json"],
-  [
-    "type-aware lint",
-    "npx oxlint --type-aware --deny-warnings src cli conformance routerbench dashboard config gateway up mcp demo",
-  ],
-  ["layers and cycles", "npx depcruise src conformance routerbench dashboard config gateway up mcp demo cli bench"],
+  ["type-aware lint", "npx oxlint --type-aware --deny-warnings src apps conformance bench"],
+  ["layers and cycles", "npx depcruise src apps conformance bench"],
   ["no protocol named outside its folder", "node tools/check-bleed.mjs"],
   ["layout and budgets", "node tools/check-layout.mjs"],
   ["nothing unused", "npx knip"],
@@ -20,7 +17,7 @@ const CHECKS = [
   ["each entry loads alone", "node tools/check-entries.mjs"],
   ["generated tables", "node tools/generate-docs.mjs --check"],
   ["compatibility matrix", "node --import tsx tools/generate-matrix.mjs --check"],
-  ["demo", "node dist/cli/main.js demo --check --port 0"],
+  ["demo", "node dist/apps/cli/main.js demo --check --port 0"],
   ["router trained", "node --import tsx training/train.ts --check && node --import tsx training/train-head.ts --check"],
   ["examples", "node tools/run-examples.mjs"],
 ];

@@ -12,8 +12,8 @@ const { EVIDENCE_SPANS } = await import("../dist/src/router/lint/decision.js");
 const { RATIONALE_CHARACTERS } = await import("../dist/src/router/lint/rationale.js");
 const writing = await import("../dist/src/router/model/prompt.js");
 const { parseScenarioText, route } = await import("../dist/src/router/index.js");
-const { decisionTable } = await import("../dist/cli/route-print.js");
-const { configJsonSchema, configReference } = await import("../dist/gateway/index.js");
+const { decisionTable } = await import("../dist/apps/cli/route-print.js");
+const { configJsonSchema, configReference } = await import("../dist/apps/gateway/index.js");
 
 const tableOf = (head, rows) =>
   [`| ${head.join(" | ")} |`, `|${head.map(() => "---").join("|")}|`, ...rows.map((row) => `| ${row.join(" | ")} |`)].join("\n");

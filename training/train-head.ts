@@ -3,7 +3,7 @@
 // differ in their last digits from machine to machine, so what is checked is the sentences and not the numbers.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import { openEmbedder } from "../src/embeddings/index.js";
+import { openEmbedder } from "../src/router/embeddings/index.js";
 import { READINGS } from "../src/router/evidence/readings.js";
 import { shares } from "../src/router/evidence/shares.js";
 import { Moving, randomNumbers, shuffle } from "./regression.js";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Row } from "../result.js";
 import { conclude, isConclusive, type RatioDefinition, ratiosOf, tooCloseToCall, verdictOf } from "./conclude.js";
+import type { Row } from "./result.js";
 
 const row = (arm: string, perSecond: readonly number[]): Row => ({
   section: "server",

@@ -1,4 +1,4 @@
-import type { Measurement, Metric, Range, Row, TargetReport, Verdict } from "../result.js";
+import type { Measurement, Metric, Range, Row, TargetReport, Verdict } from "./result.js";
 import { median, medianInterval, pairedRatios, spread } from "./statistics.js";
 
 /** One number of the result: two rows of one section, compared round by round. */

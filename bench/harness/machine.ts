@@ -1,6 +1,6 @@
 import { cpus, loadavg } from "node:os";
-import type { Machine } from "../result.js";
 import type { Cores } from "./processes.js";
+import type { Machine } from "./result.js";
 
 /** Where a run took place. */
 export function describeMachine({ server }: Cores): Machine {

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { BenchResult } from "../result.js";
 import { renderLastLine, renderReport } from "./report.js";
+import type { BenchResult } from "./result.js";
 
 const TITLES = { server: "Server alone, raw sockets, 16 connections" };
 
 // A file of schema 1, as an earlier run would have left it.
-const result = JSON.parse(readFileSync(new URL("../fixtures/result-1.json", import.meta.url), "utf8")) as BenchResult;
+const result = JSON.parse(readFileSync(new URL("./fixtures/result-1.json", import.meta.url), "utf8")) as BenchResult;
 
 describe("renderReport()", () => {
   test("shows medians and spread of each arm, the ratios with their targets, and the verdict", () => {

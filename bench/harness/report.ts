@@ -1,5 +1,5 @@
-import type { BenchResult, Metric, Row } from "../result.js";
 import { valuesOf } from "./conclude.js";
+import type { BenchResult, Metric, Row } from "./result.js";
 import { median, spread } from "./statistics.js";
 import { renderTable, short } from "./table.js";
 

@@ -1,4 +1,4 @@
-import type { Measurement, Row } from "../result.js";
+import type { Measurement, Row } from "./result.js";
 
 /** Something that can be measured once per round. */
 export interface Arm {

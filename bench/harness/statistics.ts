@@ -1,4 +1,4 @@
-import type { Range } from "../result.js";
+import type { Range } from "./result.js";
 
 /** Nearest-rank percentile of an ascending list; `share` is between 0 and 1. */
 export function percentile(sorted: ArrayLike<number>, share: number): number {

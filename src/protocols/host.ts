@@ -13,7 +13,7 @@ import {
   recordsBelow,
   startCall,
 } from "../envelope/index.js";
-import type { LanguageModel } from "../models/index.js";
+import type { LanguageModel } from "../router/models/index.js";
 import { hopsIn } from "../transport/call-headers.js";
 import type { Request } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";

@@ -4,7 +4,6 @@ export type { Link } from "../transport/exchange.js";
 export { protocols } from "./all.js";
 export { type Front, front, type HouseRoute } from "./front.js";
 export { createHost, type HostParts } from "./host.js";
-export { onlyWays } from "./only-ways.js";
 export type {
   CommandTools,
   Contribution,
@@ -24,3 +23,4 @@ export type {
   SettingInfo,
   Traits,
 } from "./protocol.js";
+export { onlyWays } from "./select-interfaces.js";

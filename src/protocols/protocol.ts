@@ -17,7 +17,7 @@ import type {
   TaskEvent,
   Via,
 } from "../envelope/index.js";
-import type { LanguageModel } from "../models/index.js";
+import type { LanguageModel } from "../router/models/index.js";
 import type { Exchange, Link, Request, Session } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
 import type { FeatureClaims, Primitives } from "./features.js";

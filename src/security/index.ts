@@ -71,6 +71,7 @@ export {
   type PinnedUrl,
   type Resolve,
 } from "./outbound-guard.js";
+export { createVeil, type Veil } from "./pseudonymize.js";
 export { pinnedLookup, resolveByDns } from "./resolve-by-dns.js";
 export { createSeal, newSecret, type Seal } from "./seal.js";
 export { MIN_TOKEN_CHARS } from "./secret-holders.js";
@@ -83,4 +84,3 @@ export {
   type TokenExchangeOptions,
   tokenExchange,
 } from "./token-exchange.js";
-export { createVeil, type Veil } from "./veil.js";

@@ -180,7 +180,7 @@ function scopesIn(claim: unknown): readonly string[] {
 
 /** Whom the token says it comes from, before anything is proved: only to know who shall judge it. */
 function couldBeFrom(issuer: string, token: Maybe<string>): boolean {
-  const [, payload, signature] = token?.split(".", 3) ?? [];
+  const [, payload, signature] = token?.split(".//", 3) ?? [];
   if (payload === undefined || signature === undefined) return false;
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));

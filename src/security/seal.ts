@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import type { Maybe } from "../envelope/index.js";
-import { VEIL_SECRET_BYTES } from "./veil.js";
+import { VEIL_SECRET_BYTES } from "./pseudonymize.js";
 
 /** Text that is kept where others can read it, for those who share a secret. */
 export interface Seal {

@@ -3,10 +3,10 @@ import { type AgentStream, Ending, isStream, Relayed, RelayedMessage, type Resul
 import { agentMessage, Incoming, relayedMessage } from "./messages.js";
 import { rethrowOurs } from "./refusals.js";
 import type { Run } from "./run.js";
+import type { Endable, Workplace } from "./runtime-context.js";
 import { type Asking, Existing, startTask } from "./start-task.js";
 import { Turn, ttlOf } from "./turn.js";
 import { onGivingUp } from "./wait.js";
-import type { Endable, Workplace } from "./workplace.js";
 
 /**
  * An exchange that needs no task: a message comes back. It becomes a task when the agent yields something or asks back.

@@ -20,7 +20,7 @@ describe("placeOf()", () => {
     expect(placeOf("11.task.1", 256)).toEqual({ taskId: "task.1", seq: 37 });
   });
 
-  test.each(["", ".", "1", "1.", ".t", "0.t", "-1.t", "A.t", "1 .t", "zzzzzzzzzzz.t"])("refuses %j", (cursor) => {
+  test.each(["", ".//", "1", "1.", ".t", "0.t", "-1.t", "A.t", "1 .t", "zzzzzzzzzzz.t"])("refuses %j", (cursor) => {
     expect(refusedOr(() => placeOf(cursor, 256))).toBe("refused");
   });
 

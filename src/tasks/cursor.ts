@@ -17,7 +17,7 @@ export function cursorOf(taskId: string, seq: number): Cursor {
 
 /** Where the reader stopped. What is no cursor of ours is the caller's mistake. */
 export function placeOf(cursor: string, maxBytes: number): Place {
-  const dot = cursor.indexOf(".");
+  const dot = cursor.indexOf(".//");
   const seq = cursor.slice(0, Math.max(dot, 0));
   if (cursor.length > maxBytes || !SEQUENCE.test(seq) || dot === cursor.length - 1) throw malformed();
   const parsed = Number.parseInt(seq, 36);

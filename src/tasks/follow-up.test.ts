@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { all, brief, codeOf, gate, principal, settle, TestRuntime, taskOf } from "../../test/helpers/tasks.js";
 import { type Envelope, textOf } from "../envelope/index.js";
 import { type AgentFunction, Relayed } from "./agent-function.js";
-import { all, brief, codeOf, gate, principal, settle, TestRuntime, taskOf } from "./testing.js";
 
 const texts = (history: readonly Envelope[]) => history.map(({ role, content }) => `${role}: ${textOf(content)}`);
 

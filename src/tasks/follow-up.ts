@@ -3,10 +3,10 @@ import { openTurn } from "./open-turn.js";
 import { storePush } from "./push-configs.js";
 import { taskNotFound } from "./refusals.js";
 import { Run } from "./run.js";
+import type { Workplace } from "./runtime-context.js";
 import { Existing, leaseOf } from "./start-task.js";
 import type { Facts, Heard } from "./store.js";
 import { ttlOf } from "./turn.js";
-import type { Workplace } from "./workplace.js";
 
 /** A task may change between two steps; it is looked at anew a few times only. */
 const LOOKS = 4;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { all, brief, codeOf, gate, principal, TestRuntime, taskOf, userMessage } from "../../test/helpers/tasks.js";
 import { dataPart, type Event, type Part, requestDigest } from "../envelope/index.js";
-import { all, brief, codeOf, gate, principal, TestRuntime, taskOf, userMessage } from "./testing.js";
 
 const key = (idempotencyKey: string) => ({ context: { idempotencyKey } });
 

@@ -17,6 +17,7 @@ export { DEFAULT_TASK_LIMITS, type TaskLimits } from "./limits.js";
 export { byStatusTime, type PageEnd, pageEndOf, pageTokenOf } from "./page-token.js";
 export type { PushPort, Sent, Telling } from "./push-port.js";
 export { createRuntime, type Runtime, type RuntimeOptions, type RuntimeStats } from "./runtime.js";
+export type { FetchPart, Ids, ServedAgent } from "./runtime-context.js";
 export type {
   Appended,
   Batch,
@@ -42,4 +43,3 @@ export { createMemoryStore, type MemoryStoreOptions, type MemoryStoreSize } from
 export { openRedisStore, type RedisStoreOptions } from "./stores/redis.js";
 export { openSqliteStore, type SqliteStoreOptions } from "./stores/sqlite.js";
 export { platformTimers, type Timers } from "./timers.js";
-export type { FetchPart, Ids, ServedAgent } from "./workplace.js";

@@ -10,9 +10,9 @@ import {
 } from "../envelope/index.js";
 import { cursorOf } from "./cursor.js";
 import { asOurs } from "./refusals.js";
+import type { Endable, Workplace } from "./runtime-context.js";
 import type { Entry } from "./store.js";
 import { onGivingUp } from "./wait.js";
-import type { Endable, Workplace } from "./workplace.js";
 
 /** What is read, from where, and how far. */
 export interface Reading {

@@ -1,7 +1,7 @@
 import { AgentError, type Json, type Maybe, type Task, type TaskEvent, TaskFold } from "../envelope/index.js";
-import { isAway, patiently } from "./patience.js";
+import { isAway, patiently } from "./retry-delay.js";
+import type { Workplace } from "./runtime-context.js";
 import type { Refusal } from "./store.js";
-import type { Workplace } from "./workplace.js";
 
 /** `away`: the store did not answer for too long. `unwritable`: it cannot take these entries, now or ever. */
 export type Unwritten = Refusal | "away" | "unwritable";

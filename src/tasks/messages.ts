@@ -10,7 +10,7 @@ import {
   textOf,
 } from "../envelope/index.js";
 import type { IncomingMessage } from "./agent-function.js";
-import type { Ids } from "./workplace.js";
+import type { Ids } from "./runtime-context.js";
 
 /** Where an agent's words go, and what they answer. */
 export interface Conversation {

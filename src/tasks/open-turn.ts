@@ -1,7 +1,7 @@
 import type { Call, Envelope, Maybe, OperationOf } from "../envelope/index.js";
+import type { Workplace } from "./runtime-context.js";
 import type { Turned } from "./store.js";
 import { Turn } from "./turn.js";
-import type { Workplace } from "./workplace.js";
 
 /** Whose task it is, and by which name its caller is known. */
 export interface TurnCaller {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { brief, codeOf, principal, settle, TestRuntime, taskOf } from "../../test/helpers/tasks.js";
 import { AgentError, type PushConfig, startCall } from "../envelope/index.js";
 import type { PushPort } from "./push-port.js";
-import { brief, codeOf, principal, settle, TestRuntime, taskOf } from "./testing.js";
 
 const SECRET: Omit<PushConfig, "taskId" | "id"> = {
   url: "https://hooks.example/1",

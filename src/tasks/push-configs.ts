@@ -2,7 +2,7 @@ import { AgentError, type Call, type EventOf, type OperationOf, type PushConfig 
 import { checkPush } from "./push-checks.js";
 import type { Teller } from "./push-delivery.js";
 import { taskNotFound } from "./refusals.js";
-import type { Workplace } from "./workplace.js";
+import type { Workplace } from "./runtime-context.js";
 
 /** The configuration as it is kept: with an id, and with the wire that asked for it. Throws for one that would never be told. */
 export async function checkedPush(place: Workplace, call: Call, config: PushConfig, taskId: string): Promise<PushConfig> {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { brief, gate, manualTimers, settle, TestRuntime, taskOf } from "../../test/helpers/tasks.js";
 import type { PushConfig, PushDelivery } from "../envelope/index.js";
 import type { PushPort, Sent, Telling } from "./push-port.js";
 import { createMemoryStore } from "./stores/memory.js";
-import { brief, gate, manualTimers, settle, TestRuntime, taskOf } from "./testing.js";
 
 const HOOK: PushConfig = { taskId: "", id: "p", url: "https://hooks.example" };
 const ENTRIES = ["task submitted", "artifact result", "status completed"];

@@ -3,8 +3,9 @@ import { type AgentStream, isStream, Progress, Relayed, type Result } from "./ag
 import { faultOf, JournalWriter, type Written } from "./journal-writer.js";
 import { Incoming } from "./messages.js";
 import { openTurn } from "./open-turn.js";
-import { patiently } from "./patience.js";
 import { lostPlace } from "./refusals.js";
+import { patiently } from "./retry-delay.js";
+import type { Running, ServedAgent, Workplace } from "./runtime-context.js";
 import type { Turned } from "./store.js";
 import { type Turn, type TurnTask, ttlOf } from "./turn.js";
 import {
@@ -19,7 +20,6 @@ import {
   turnEnd,
   withheldEnd,
 } from "./turn-events.js";
-import type { Running, ServedAgent, Workplace } from "./workplace.js";
 
 /** A task in the hands of this process, and the message its first turn hears. */
 export interface RunStart {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { all, brief, codeOf, gate, manualTimers, settle, TestRuntime } from "../../test/helpers/tasks.js";
 import { AgentError, type Part, textOf } from "../envelope/index.js";
 import { createMemoryStore } from "./stores/memory.js";
-import { all, brief, codeOf, gate, manualTimers, settle, TestRuntime } from "./testing.js";
 
 const hang = () => new Promise<never>(() => undefined);
 

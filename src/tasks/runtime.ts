@@ -3,12 +3,12 @@ import { type TaskLimits, taskLimits } from "./limits.js";
 import { deletePush, getPush, listPush, setPush } from "./push-configs.js";
 import type { PushPort } from "./push-port.js";
 import { rethrowOurs } from "./refusals.js";
+import { type FetchPart, type Ids, type ServedAgent, Workplace } from "./runtime-context.js";
 import { send } from "./send.js";
 import type { Store } from "./store.js";
 import { heedCancel, renewAll, settleAllLost } from "./sweep.js";
 import { cancelTask, getTask, listTasks, subscribe } from "./task-operations.js";
 import { platformTimers, type Timers } from "./timers.js";
-import { type FetchPart, type Ids, type ServedAgent, Workplace } from "./workplace.js";
 
 /** What a runtime is made of. */
 export interface RuntimeOptions {

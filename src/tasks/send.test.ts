@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { all, brief, codeOf, gate, principal, settle, TestRuntime, taskOf } from "../../test/helpers/tasks.js";
 import { AgentError, CancelSource, textOf } from "../envelope/index.js";
-import { all, brief, codeOf, gate, principal, settle, TestRuntime, taskOf } from "./testing.js";
 
 describe("send, a bare reply", () => {
   test("comes back as a message from the agent to its caller", async () => {

@@ -19,12 +19,12 @@ import { endsSendStream, JournalReader } from "./journal-reader.js";
 import { requirePush } from "./push-configs.js";
 import { asOurs, checkHistoryLength, rethrowOurs, taskNotFound } from "./refusals.js";
 import { Run } from "./run.js";
+import type { Workplace } from "./runtime-context.js";
 import { snapshotBehind } from "./snapshot-behind.js";
 import { type Asking, Existing, type NamedAgent, startTask } from "./start-task.js";
 import type { Snapshot } from "./store.js";
 import { ttlOf } from "./turn.js";
 import { waitFor } from "./wait.js";
-import type { Workplace } from "./workplace.js";
 
 type Send = OperationOf<"send">;
 /** A bare message, the run of a task of ours, or a task that was there. */

@@ -1,8 +1,8 @@
 import { AgentError, type Call } from "../envelope/index.js";
 import { placeOf } from "./cursor.js";
 import { taskNotFound } from "./refusals.js";
+import type { Workplace } from "./runtime-context.js";
 import type { Snapshot } from "./store.js";
-import type { Workplace } from "./workplace.js";
 
 /** The task as the reader of a cursor left it. Never a silent gap: what is not kept any more is said to be so. */
 export async function snapshotBehind(place: Workplace, taskId: string, cursor: string, call: Call): Promise<Snapshot> {

@@ -9,9 +9,9 @@ import {
 } from "../envelope/index.js";
 import { checkedPush } from "./push-configs.js";
 import { Run } from "./run.js";
+import type { ServedAgent, Workplace } from "./runtime-context.js";
 import type { IdempotencyKey, LeaseRequest } from "./store.js";
 import type { Turn } from "./turn.js";
-import type { ServedAgent, Workplace } from "./workplace.js";
 
 type Send = OperationOf<"send">;
 

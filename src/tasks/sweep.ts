@@ -2,10 +2,10 @@ import { AgentError } from "../envelope/index.js";
 import { openTurn } from "./open-turn.js";
 import { lostPlace } from "./refusals.js";
 import { Run } from "./run.js";
+import type { Running, ServedAgent, Workplace } from "./runtime-context.js";
 import { leaseOf } from "./start-task.js";
 import type { TakenOver } from "./store.js";
 import { failedEvent, statusEvent } from "./turn-events.js";
-import type { Running, ServedAgent, Workplace } from "./workplace.js";
 
 /** Keeps what is held here. */
 export async function renewAll(place: Workplace): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { codeOf, gate, manualTimers, settle, TestRuntime } from "../../test/helpers/tasks.js";
 import { AgentError, textOf } from "../envelope/index.js";
-import { codeOf, gate, manualTimers, settle, TestRuntime } from "./testing.js";
 
 const OWNER = "self:self";
 const hang = () => new Promise<never>(() => undefined);

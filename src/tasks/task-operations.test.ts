@@ -1,6 +1,17 @@
 import { describe, expect, test } from "vitest";
+import {
+  all,
+  brief,
+  codeOf,
+  gate,
+  manualTimers,
+  principal,
+  settle,
+  TestRuntime,
+  taskOf,
+  tasksOf,
+} from "../../test/helpers/tasks.js";
 import { AgentError, CancelSource, type Cursor, type Event, startCall } from "../envelope/index.js";
-import { all, brief, codeOf, gate, manualTimers, principal, settle, TestRuntime, taskOf, tasksOf } from "./testing.js";
 
 const echo = () => "x";
 const bob = startCall({ caller: principal("bob") });

@@ -10,10 +10,10 @@ import {
 import { EventStream } from "./event-stream.js";
 import { JournalReader, type Reading } from "./journal-reader.js";
 import { checkHistoryLength, taskNotFound } from "./refusals.js";
+import type { Workplace } from "./runtime-context.js";
 import { taskEvent, withHistory } from "./send.js";
 import { snapshotBehind } from "./snapshot-behind.js";
 import type { Snapshot } from "./store.js";
-import type { Workplace } from "./workplace.js";
 
 /** The task as it stands. */
 export async function getTask(place: Workplace, operation: OperationOf<"task.get">, call: Call): Promise<Event> {

@@ -14,7 +14,7 @@ import {
 } from "../envelope/index.js";
 import { type ArtifactOptions, type ElsewhereEvent, Ending, Relayed, RelayedMessage, type Result } from "./agent-function.js";
 import { agentMessage, type Conversation, relayedMessage } from "./messages.js";
-import type { Ids } from "./workplace.js";
+import type { Ids } from "./runtime-context.js";
 
 type Said = "working" | "input-required" | "auth-required" | "completed" | "rejected" | "canceled";
 

@@ -15,7 +15,7 @@ import {
 } from "../envelope/index.js";
 import { type ArtifactOptions, Ending, Progress, type TaskContext } from "./agent-function.js";
 import { jsonSize } from "./content-size.js";
-import type { Workplace } from "./workplace.js";
+import type { Workplace } from "./runtime-context.js";
 
 const NOTHING: ArtifactOptions = Object.freeze({});
 const NONE: readonly never[] = Object.freeze([]);

@@ -1,5 +1,5 @@
 import { AgentError, type Call } from "../envelope/index.js";
-import type { Workplace } from "./workplace.js";
+import type { Workplace } from "./runtime-context.js";
 
 /** Ends with `work`, or before it when the caller hangs up or its deadline passes. The work goes on either way. */
 export function waitFor<T>(place: Workplace, work: Promise<T>, call: Call): Promise<T> {

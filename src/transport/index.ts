@@ -13,7 +13,7 @@ export {
   type Response,
   type Session,
 } from "./exchange.js";
-export { type FetchHandlerOptions, fetchHandler } from "./fetch-door.js";
+export { type FetchHandlerOptions, fetchHandler } from "./fetch-handler.js";
 export {
   blame,
   DecodeProblem,

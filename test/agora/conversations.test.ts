@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { agent } from "../../src/agent/index.js";
-import { manualTimers } from "../../src/tasks/testing.js";
+import { agent } from "../../src/server/index.js";
+import { manualTimers } from "../helpers/tasks.js";
 import { Desk, words } from "./desk.js";
 
 const NOT_FOUND = { status: "error", message: "Conversation not found.", body: "Conversation not found." };

@@ -1,14 +1,14 @@
-import type { Agent } from "../../src/agent/index.js";
 import { AgentError, ANONYMOUS, type JsonObject, type Loss, type Principal } from "../../src/envelope/index.js";
-import type { LanguageModel } from "../../src/models/index.js";
 import { type AgoraOptions, createAgora } from "../../src/protocols/agora/index.js";
 import { front } from "../../src/protocols/front.js";
 import { createHost } from "../../src/protocols/host.js";
 import type { Host } from "../../src/protocols/index.js";
+import type { LanguageModel } from "../../src/router/models/index.js";
+import type { Agent } from "../../src/server/index.js";
 import type { Store } from "../../src/tasks/index.js";
-import { type ManualTimers, manualTimers, principal, TestRuntime } from "../../src/tasks/testing.js";
 import type { Exchange } from "../../src/transport/exchange.js";
 import { makeRequest } from "../../src/transport/request.js";
+import { type ManualTimers, manualTimers, principal, TestRuntime } from "../helpers/tasks.js";
 
 export interface DeskOptions {
   readonly settings?: JsonObject;

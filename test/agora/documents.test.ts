@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { agent } from "../../src/agent/index.js";
 import { AgentError, recordsBelow } from "../../src/envelope/index.js";
-import type { LanguageModel, ModelRequest } from "../../src/models/index.js";
 import { DocumentLibrary } from "../../src/protocols/agora/documents/library.js";
 import type { Host } from "../../src/protocols/index.js";
-import { manualTimers } from "../../src/tasks/testing.js";
+import type { LanguageModel, ModelRequest } from "../../src/router/models/index.js";
+import { agent } from "../../src/server/index.js";
+import { manualTimers } from "../helpers/tasks.js";
 import { Desk, words } from "./desk.js";
 
 const ECHO = "---\nname: Echo\ndescription: ECHO protocol\nmultiround: false\n---\nECHO the JSON body back.\n";

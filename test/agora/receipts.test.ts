@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { agent } from "../../src/agent/index.js";
 import type { JsonObject } from "../../src/envelope/index.js";
+import { agent } from "../../src/server/index.js";
 import { type Answered, Desk, gate, words } from "./desk.js";
 
 const OURS = { koine: 1 };

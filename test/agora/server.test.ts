@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { agent } from "../../src/agent/index.js";
 import { dataPart } from "../../src/envelope/index.js";
+import { agent } from "../../src/server/index.js";
 import { Desk, words } from "./desk.js";
 
 const ECHO = "---\nname: Echo\ndescription: ECHO protocol\nmultiround: false\n---\nECHO the JSON body back.\n";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { agent } from "../../src/agent/index.js";
 import type { JsonObject } from "../../src/envelope/index.js";
-import type { LanguageModel } from "../../src/models/index.js";
-import { manualTimers } from "../../src/tasks/testing.js";
+import type { LanguageModel } from "../../src/router/models/index.js";
+import { agent } from "../../src/server/index.js";
+import { manualTimers } from "../helpers/tasks.js";
 import { Desk, gate, words } from "./desk.js";
 
 const open = (body: string, more: JsonObject = {}) => words(body, { multiround: true, ...more });

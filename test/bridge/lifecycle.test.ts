@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { conformanceAgent, conformanceSkill } from "../../conformance/index.js";
-import { systemIds } from "../../src/agent/ids.js";
+import { systemIds } from "../../src/client/ids.js";
 import {
   AgentError,
   agent,

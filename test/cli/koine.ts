@@ -7,7 +7,7 @@ import { join } from "node:path";
 /** The command line as a user has it: processes, files, and what they print. */
 
 /** `tsx/esm` and not `tsx`: an agent in TypeScript must meet no more help than it has from what is installed. */
-const MAIN = ["--import", "tsx/esm", "cli/main.ts"] as const;
+const MAIN = ["--import", "tsx/esm", "apps/cli/main.ts"] as const;
 
 export interface Outcome {
   readonly code: number | null;

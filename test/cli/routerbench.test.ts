@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Asked, type ScriptedModelServer, scriptedModelServer } from "../scripted-model.js";
 import { type Desk, koine, newDesk, type Outcome, outcomeOf, startKoine } from "./koine.js";
 
-const SIX = "routerbench/fixtures/six.jsonl";
+const SIX = "bench/routerbench/fixtures/six.jsonl";
 const LEFT_OUT = /^left out: FX-L1-03 of six\.jsonl: /m;
 const FILES = ["decisions.jsonl", "manifest.json", "metrics.json", "report.html", "tables.txt"] as const;
 let desk: Desk;

@@ -1,4 +1,4 @@
-import type { Console, Happening, NetworkState, NodeState, PageMessage } from "../../dashboard/index.js";
+import type { Console, Happening, NetworkState, NodeState, PageMessage } from "../../apps/dashboard/index.js";
 import type { SightingLog } from "../../src/index.js";
 import { AgentError, type Decision, type Json } from "../../src/index.js";
 

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { bytes, clock, duration, quantile, rate } from "../../dashboard/page/format.js";
-import { fromBase64, hexDump } from "../../dashboard/page/hex-dump.js";
-import { jsonTokens } from "../../dashboard/page/json-tokens.js";
-import { layoutOf, pointOn, routeOf } from "../../dashboard/page/map-layout.js";
-import { MessageStore } from "../../dashboard/page/message-store.js";
-import { RateMeter } from "../../dashboard/page/rate-meter.js";
-import { passageOf, traceRows } from "../../dashboard/page/trace-tree.js";
+import { bytes, clock, duration, quantile, rate } from "../../apps/dashboard/page/format.js";
+import { fromBase64, hexDump } from "../../apps/dashboard/page/hex-dump.js";
+import { jsonTokens } from "../../apps/dashboard/page/json-tokens.js";
+import { layoutOf, pointOn, routeOf } from "../../apps/dashboard/page/map-layout.js";
+import { MessageStore } from "../../apps/dashboard/page/message-store.js";
+import { RateMeter } from "../../apps/dashboard/page/rate-meter.js";
+import { passageOf, traceRows } from "../../apps/dashboard/page/trace-tree.js";
 import { firstState, NODES } from "./fake-console.js";
 import { sighting, storyOf, summary } from "./fake-messages.js";
 
@@ -167,7 +167,7 @@ describe("numbers and times", () => {
 });
 
 describe("the colours", () => {
-  const tokens = readFileSync(new URL("../../dashboard/page/tokens.css", import.meta.url), "utf8");
+  const tokens = readFileSync(new URL("../../apps/dashboard/page/tokens.css", import.meta.url), "utf8");
   const colours = new Map(
     [...tokens.matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)/g)].map(([, name = "", ...pair]) => [name, pair]),
   );

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { dashboardRoutes } from "../../dashboard/index.js";
+import { dashboardRoutes } from "../../apps/dashboard/index.js";
 import { compileRoutes } from "../../src/protocols/route-table.js";
 import { type Connection, makeRequest, type Response } from "../../src/transport/index.js";
 import { FakeConsole } from "./fake-console.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sendLines } from "../../dashboard/send-lines.js";
+import { sendLines } from "../../apps/dashboard/send-lines.js";
 import { makeRequest, type Request } from "../../src/transport/index.js";
 
 const message = { node: "echo", way: "toy@1/HTTP", text: "hello", stream: false };

@@ -1,4 +1,4 @@
-import { dashboardRoutes } from "../../dashboard/index.js";
+import { dashboardRoutes } from "../../apps/dashboard/index.js";
 import type { Sighting } from "../../src/index.js";
 import { AgentError } from "../../src/index.js";
 import { compileRoutes } from "../../src/protocols/route-table.js";

@@ -23,7 +23,7 @@ interface Line {
 
 /** `koine demo` as people start it, with its lines as they come. */
 function demo(...args: readonly string[]) {
-  const child = spawn(process.execPath, ["--import", "tsx", "cli/main.ts", "demo", "--port", "0", "-o", "json", ...args], {
+  const child = spawn(process.execPath, ["--import", "tsx", "apps/cli/main.ts", "demo", "--port", "0", "-o", "json", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   started.push(child);

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type LocalEmbedder, openEmbedder } from "../../src/embeddings/index.js";
+import { type LocalEmbedder, openEmbedder } from "../../src/router/embeddings/index.js";
 import { type Decision, parseScenarioText, type RouterSettings, route, type Scenario } from "../../src/router/index.js";
 
 /** The project's own scenarios, written to break the matching of words. */
-const PARAPHRASES = "routerbench/corpus/paraphrases.jsonl";
+const PARAPHRASES = "bench/routerbench/corpus/paraphrases.jsonl";
 
 /** So many of the eighty change sides with every training. */
 const BY_CHANCE = 2;

@@ -1,4 +1,4 @@
-import { installEmbeddings } from "../../src/embeddings/index.js";
+import { installEmbeddings } from "../../src/router/embeddings/index.js";
 
 /** Beside what other checks fetch, so that one try of a clean tree is enough. */
 const DIR = ".cache/embeddings";

@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { embeddingsDir, embeddingsStatus, type LocalEmbedder, openEmbedder } from "../../src/embeddings/index.js";
+import { embeddingsDir, embeddingsStatus, type LocalEmbedder, openEmbedder } from "../../src/router/embeddings/index.js";
 import { readVector } from "../../src/router/embeddings/read-spans.js";
 import { READINGS } from "../../src/router/evidence/readings.js";
 

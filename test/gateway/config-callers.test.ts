@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { checkGateway, configFrom, type Gateway, type GatewayConfig, openGateway } from "../../gateway/index.js";
-import { parseConfig } from "../../gateway/read-config.js";
+import { checkGateway, configFrom, type Gateway, type GatewayConfig, openGateway } from "../../apps/gateway/index.js";
+import { parseConfig } from "../../apps/gateway/read-config.js";
 import { type Admission, agent, bearerTokens, connect, type Server, serve, Verdicts } from "../../src/index.js";
 
 /** Whose credential the agents of a configured gateway see. */

@@ -153,7 +153,7 @@ describe("koine bridge", () => {
 
 describe("the published schema and the reference", () => {
   it("are what the check knows", async () => {
-    const { configJsonSchema, configReference } = await import("../../gateway/index.js");
+    const { configJsonSchema, configReference } = await import("../../apps/gateway/index.js");
     expect(JSON.parse(await readFile("docs/koine.schema.json", "utf8"))).toEqual(JSON.parse(JSON.stringify(configJsonSchema())));
     expect(await readFile("docs/gateway.md", "utf8")).toContain(configReference());
   });

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ConfigError } from "../../gateway/config-problem.js";
-import { prepare } from "../../gateway/prepare.js";
-import { configFrom, parseConfig, readConfig } from "../../gateway/read-config.js";
-import { configJsonSchema } from "../../gateway/schema-document.js";
+import { ConfigError } from "../../apps/gateway/config-problem.js";
+import { prepare } from "../../apps/gateway/prepare.js";
+import { configFrom, parseConfig, readConfig } from "../../apps/gateway/read-config.js";
+import { configJsonSchema } from "../../apps/gateway/schema-document.js";
 
 /** What is said about a text, without the name of the file. */
 async function said(text: string, env: NodeJS.ProcessEnv = {}): Promise<readonly string[]> {

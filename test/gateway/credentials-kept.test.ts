@@ -16,7 +16,7 @@ import {
   type Task,
   Verdicts,
 } from "../../src/index.js";
-import { createInspector } from "../../src/inspect/index.js";
+import { createInspector } from "../../src/telemetry/capture/index.js";
 
 /** Callers' tokens where their tasks are kept, and everywhere else: sealed in the one place, in no other at all. */
 

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { configFrom, type Gateway, type GatewayConfig, type GatewayDeps, openGateway } from "../../gateway/index.js";
+import { configFrom, type Gateway, type GatewayConfig, type GatewayDeps, openGateway } from "../../apps/gateway/index.js";
 import { agent, connect, type RemoteAgent, type Server, serve, textOfAnswer } from "../../src/index.js";
 
 /** Everything that was opened, in the order in which it is closed. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { agent, connect, parseUte, type RemoteAgent, type Server, serve, Verdicts } from "../../src/index.js";
-import type { Inspector, Sighting } from "../../src/inspect/index.js";
+import type { Inspector, Sighting } from "../../src/telemetry/capture/index.js";
 import { koine, outcomeOf, seen, startKoine } from "../cli/koine.js";
 import { inspecting, newInspector } from "./served.js";
 

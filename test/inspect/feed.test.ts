@@ -11,7 +11,7 @@ import {
   type Sighting,
   type SightingLimits,
   type SightingSummary,
-} from "../../src/inspect/index.js";
+} from "../../src/telemetry/capture/index.js";
 import { poolLink } from "../../src/transport/node/index.js";
 import { inspecting, newInspector } from "./served.js";
 

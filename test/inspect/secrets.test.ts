@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { agent, bearerTokens, connect, type Server, serve, Verdicts } from "../../src/index.js";
-import type { Inspector } from "../../src/inspect/index.js";
+import type { Inspector } from "../../src/telemetry/capture/index.js";
 import { noTelemetry } from "../../src/telemetry/index.js";
 import { inspecting, newInspector } from "./served.js";
 

@@ -5,7 +5,7 @@ import {
   type InspectorRouteOptions,
   inspectorRoutes,
   type SightingLimits,
-} from "../../src/inspect/index.js";
+} from "../../src/telemetry/capture/index.js";
 import { noTelemetry } from "../../src/telemetry/index.js";
 
 /** An inspector with the time and the ids of the system. */

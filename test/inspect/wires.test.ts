@@ -10,7 +10,7 @@ import {
   serve,
   Verdicts,
 } from "../../src/index.js";
-import type { Inspector, Sighting } from "../../src/inspect/index.js";
+import type { Inspector, Sighting } from "../../src/telemetry/capture/index.js";
 import { noTelemetry } from "../../src/telemetry/index.js";
 import type { Link } from "../../src/transport/exchange.js";
 import { poolLink } from "../../src/transport/node/index.js";

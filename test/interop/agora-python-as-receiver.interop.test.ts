@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AgentError, connect, isPromise, type Loss, type RemoteAgent, startCall, Verdicts } from "../../src/index.js";
-import type { LanguageModel } from "../../src/models/index.js";
 import { type AgoraOptions, createAgora } from "../../src/protocols/agora/index.js";
+import type { LanguageModel } from "../../src/router/models/index.js";
 import type { Link, Request } from "../../src/transport/exchange.js";
 import { poolLink } from "../../src/transport/node/index.js";
 import { LIST, NOBODY, TEMPERATURE } from "../peers/agora.js";

@@ -17,7 +17,7 @@ export interface Assistant {
 
 type CallOptions = Parameters<Client["callTool"]>[1];
 
-export const ENTRY = ["--import", "tsx", "cli/main.ts", "mcp"] as const;
+export const ENTRY = ["--import", "tsx", "apps/cli/main.ts", "mcp"] as const;
 
 /** `modern` is protocol revision 2026-07-28, `legacy` the ones before it. */
 export async function startAssistant(args: readonly string[], era: "modern" | "legacy" = "legacy"): Promise<Assistant> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Launched } from "../../apps/up/index.js";
 import { AgentError, agent, connect, protocols, type Server, serve, Verdicts } from "../../src/index.js";
-import type { Launched } from "../../up/index.js";
 import { isAlive, nodeOf, Site, until } from "./running.js";
 
 /** Passes on what follows a name to whoever bears it, else says it back. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Plan, parsePlan, readPlan } from "../../apps/up/index.js";
 import { AgentError } from "../../src/index.js";
-import { type Plan, parsePlan, readPlan } from "../../up/index.js";
 import { Site } from "./running.js";
 
 const GOOD = `decisions:

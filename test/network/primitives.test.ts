@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { agent, bearerTokens, connect, type Protocol, protocols, type RemoteAgent, serve, Verdicts } from "../../src/index.js";
-import { LINK_FEATURES, type LinkFeatureName } from "../../src/network/index.js";
+import { LINK_FEATURES, type LinkFeatureName } from "../../src/router/network/index.js";
 import { recordingLink, type Seen } from "./recording-link.js";
 
 const TOKEN = "a-token-of-the-wire-test";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { UP_LIMITS } from "../../up/index.js";
-import { RestartBudget } from "../../up/restart-budget.js";
+import { UP_LIMITS } from "../../apps/up/index.js";
+import { RestartBudget } from "../../apps/up/restart-budget.js";
 
 function budgetAt(limits = {}) {
   const clock = { at: 0, now: () => clock.at, after: () => () => undefined, random: () => 0 };

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Launched, type LaunchOptions, launch, type NodeStatus, parsePlan } from "../../up/index.js";
+import { type Launched, type LaunchOptions, launch, type NodeStatus, parsePlan } from "../../apps/up/index.js";
 
 /** Plans in a folder of their own, and everything that runs for them. */
 export class Site {

@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { AgentError, CancelSource } from "../../src/envelope/index.js";
-import { openAiModel } from "../../src/models/index.js";
 import {
   type Decision,
   defaultCandidates,
@@ -10,6 +9,7 @@ import {
   type RouterSettings,
   route,
 } from "../../src/router/index.js";
+import { openAiModel } from "../../src/router/models/index.js";
 import { type Asked, type ScriptedModelServer, scriptedModelServer } from "../scripted-model.js";
 import { decide, decideText, moduleSaying, scenarioOf } from "./scenarios.js";
 

@@ -1,7 +1,18 @@
 import { describe, expect, it } from "vitest";
+import {
+  collect,
+  completed,
+  iterate,
+  openReply,
+  PING,
+  PONG,
+  place,
+  send,
+  streamOf,
+  working,
+} from "../../../test/helpers/policies.js";
 import { AgentError, CancelSource, ERRORS, type ErrorCode, type Event, type Handler, startCall } from "../../envelope/index.js";
 import { fakeClock } from "../clock.js";
-import { collect, completed, iterate, openReply, PING, PONG, place, send, streamOf, working } from "../testing.js";
 import { type CircuitBreakerOptions, circuitBreaker } from "./breaker.js";
 
 const down = new AgentError("unavailable", "down", { sent: "no" });

@@ -3,7 +3,7 @@ import { around, type Outcome } from "../around.js";
 import type { Clock } from "../clock.js";
 import { noteFor, type PolicyPlace } from "../note-for.js";
 import type { CircuitState } from "../notes.js";
-import { type CircuitVerdict, verdictOf } from "./verdict.js";
+import { type CircuitVerdict, verdictOf } from "./call-result.js";
 import { type CircuitTotals, CircuitWindow } from "./window.js";
 
 export interface CircuitBreakerOptions extends PolicyPlace {

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { ByHand, done, failureOf, iterate, sendOf, settled, working } from "../../../test/helpers/ordering.js";
 import { AgentError, CancelSource, type Event, type Handler, ownerOf, startCall, textOf } from "../../envelope/index.js";
 import { fakeClock } from "../clock.js";
 import type { PolicyNote } from "../notes.js";
 import { type OrderingOptions, ordering } from "./ordering.js";
-import { ByHand, done, failureOf, iterate, sendOf, settled, working } from "./testing.js";
 
 function ordered(options: Partial<OrderingOptions> = {}) {
   const agent = new ByHand();

@@ -1,5 +1,17 @@
 import { describe, expect, it } from "vitest";
 import {
+  collect,
+  completed,
+  iterate,
+  openReply,
+  PING,
+  PONG,
+  place,
+  send,
+  streamOf,
+  working,
+} from "../../../test/helpers/policies.js";
+import {
   AgentError,
   CancelSource,
   type Event,
@@ -9,7 +21,6 @@ import {
   startCall,
 } from "../../envelope/index.js";
 import { fakeClock } from "../clock.js";
-import { collect, completed, iterate, openReply, PING, PONG, place, send, streamOf, working } from "../testing.js";
 import { type BulkheadOptions, bulkhead } from "./bulkhead.js";
 
 const streamed = (priority?: number) => send({ priority }, { delivery: "stream" });

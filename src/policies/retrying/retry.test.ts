@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { collect, completed, iterate, PING, PONG, place, send, streamOf, working } from "../../../test/helpers/policies.js";
 import {
   AgentError,
   CancelSource,
@@ -12,7 +13,6 @@ import {
   startCall,
 } from "../../envelope/index.js";
 import { fakeClock } from "../clock.js";
-import { collect, completed, iterate, PING, PONG, place, send, streamOf, working } from "../testing.js";
 import { retryBudget } from "./budget.js";
 import { type RetryOptions, retry } from "./retry.js";
 

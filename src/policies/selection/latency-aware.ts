@@ -1,5 +1,5 @@
 import type { Maybe } from "../../envelope/index.js";
-import { verdictOf } from "../circuit/verdict.js";
+import { verdictOf } from "../circuit/call-result.js";
 import type { Clock } from "../clock.js";
 import type { Destination } from "../destination.js";
 import { LatencyAverage } from "./latency-average.js";

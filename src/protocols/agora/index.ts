@@ -1,4 +1,4 @@
-import type { LanguageModel } from "../../models/index.js";
+import type { LanguageModel } from "../../router/models/index.js";
 import type { DeclaredLoss, Protocol } from "../protocol.js";
 import { connectWith } from "./client.js";
 import { MEMBER_PATHS } from "./codec/whole.js";

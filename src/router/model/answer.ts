@@ -1,6 +1,6 @@
-import type { ModelAnswer } from "../../models/index.js";
 import { lintDecision } from "../lint/decision.js";
 import { shown } from "../lint/rationale.js";
+import type { ModelAnswer } from "../models/index.js";
 import type { OpenQuestion, Opinion } from "../second-opinion.js";
 import { SELECTION } from "./prompt.js";
 

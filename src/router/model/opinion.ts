@@ -1,5 +1,5 @@
 import { AgentError, type Cancel, CancelSource, type Maybe } from "../../envelope/index.js";
-import type { FunctionCallingModel, FunctionRequest, ModelAnswer } from "../../models/index.js";
+import type { FunctionCallingModel, FunctionRequest, ModelAnswer } from "../models/index.js";
 import type { OpenQuestion, OpinionAnswer, SecondOpinion } from "../second-opinion.js";
 import { type CheckedAnswer, checkAnswer } from "./answer.js";
 import { dataBlock } from "./data-block.js";

@@ -1,8 +1,8 @@
 import type { Json, JsonObject, Maybe } from "../../envelope/index.js";
-import type { ModelFunction } from "../../models/index.js";
 import type { Features } from "../../protocols/features.js";
 import { EVIDENCE_SPANS } from "../lint/decision.js";
 import { RATIONALE_CHARACTERS } from "../lint/rationale.js";
+import type { ModelFunction } from "../models/index.js";
 import { TEMPLATES, VERSION } from "../prompts/protocol-selection-v1.js";
 import type { OpenQuestion } from "../second-opinion.js";
 import { dataBlock } from "./data-block.js";

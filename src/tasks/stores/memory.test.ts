@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { storeContract } from "../../../test/helpers/stores/store-contract.js";
+import { TestRuntime } from "../../../test/helpers/tasks.js";
 import { NO_META, type Task, textPart } from "../../envelope/index.js";
-import { TestRuntime } from "../testing.js";
 import { createMemoryStore } from "./memory.js";
-import { storeContract } from "./store-contract.js";
 
 function makeStore(limits: Parameters<typeof createMemoryStore>[0]["limits"]) {
   let nowMs = 1_000;

@@ -21,7 +21,7 @@ import { answerFor, KeyIndex } from "./key-index.js";
 import { listTasks } from "./list-tasks.js";
 import { MemoryRecords } from "./memory-records.js";
 import { TaskRecord } from "./task-record.js";
-import { ToldWebhooks } from "./told-webhooks.js";
+import { ToldWebhooks } from "./webhook-notifications.js";
 
 /** What a store in memory needs. */
 export interface MemoryStoreOptions {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { storeContract } from "../../../test/helpers/stores/store-contract.js";
 import { type RedisServer, redisAvailable, startRedis } from "../../../test/redis-server.js";
 import type { TaskLimits } from "../limits.js";
 import type { Store } from "../store.js";
 import { openRedisStore } from "./redis.js";
-import { storeContract } from "./store-contract.js";
 
 const available = await redisAvailable();
 

@@ -5,15 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, describe, expect, test } from "vitest";
+import { batch, chunk, OWNER, read, start, status } from "../../../test/helpers/stores/contract-samples.js";
 import type { Maybe } from "../../envelope/index.js";
 import type { Store } from "../store.js";
-import { batch, chunk, OWNER, read, start, status } from "./contract-samples.js";
 import { loadLibrary } from "./sqlite/library.js";
 import { openSqliteStore } from "./sqlite.js";
 
 const folder = mkdtempSync(join(tmpdir(), "koine-sqlite-processes-"));
 const STORE = new URL("./sqlite.ts", import.meta.url).href;
-const SAMPLES = new URL("./contract-samples.ts", import.meta.url).href;
+const SAMPLES = new URL("../../../test/helpers/stores/contract-samples.ts", import.meta.url).href;
 const children: ChildProcess[] = [];
 
 /** Calls of the store by line: the time they happen at, the method, its arguments. */

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { batch, chunk, message, OWNER, start, status } from "../../../test/helpers/stores/contract-samples.js";
+import { storeContract } from "../../../test/helpers/stores/store-contract.js";
 import type { TaskEvent } from "../../envelope/index.js";
 import type { TaskLimits } from "../limits.js";
 import type { Store } from "../store.js";
-import { batch, chunk, message, OWNER, start, status } from "./contract-samples.js";
 import { createMemoryStore } from "./memory.js";
 import { loadLibrary } from "./sqlite/library.js";
 import { openSqliteStore } from "./sqlite.js";
-import { storeContract } from "./store-contract.js";
 
 const folder = mkdtempSync(join(tmpdir(), "koine-sqlite-"));
 const opened: Store[] = [];

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { AgentError, type ErrorCode } from "../../envelope/index.js";
 import { errorResponse } from "../response.js";
-import { isOwedAnAnswer } from "./live-passages.js";
+import { isOwedAnAnswer } from "./live-exchanges.js";
 import { LINGER_MS } from "./refuse-early.js";
 
 const BAD_HTTP: { readonly [code: string]: readonly [status: number, code: ErrorCode, message: string] } = {

@@ -11,12 +11,12 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { gate, Opened, type Secured, secured } from "../../../test/helpers/sockets.js";
 import { AgentError, CancelSource } from "../../envelope/index.js";
 import { type Exchange, isStream, type Request, type Response } from "../exchange.js";
 import { DEFAULT_LIMITS } from "../limits.js";
 import { makeRequest } from "../request.js";
 import { type PoolOptions, poolLink } from "./pool.js";
-import { gate, Opened, type Secured, secured } from "./testing.js";
 
 const opened = new Opened();
 afterEach(() => opened.close());

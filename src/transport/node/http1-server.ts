@@ -3,7 +3,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import type { Socket } from "node:net";
 import type { Limits } from "../limits.js";
 import { answerBadHttp } from "./bad-http.js";
-import type { Door } from "./door.js";
+import type { Door } from "./http-handler.js";
 import { refuseEarly } from "./refuse-early.js";
 import { clientPolicy, contextOptions, type TlsOptions } from "./tls.js";
 

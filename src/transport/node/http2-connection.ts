@@ -8,8 +8,8 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import type { Limits } from "../limits.js";
-import { Http2Passage, type Http2Passages } from "./http2-passage.js";
-import type { Doorway } from "./passage.js";
+import type { Doorway } from "./http-exchange.js";
+import { Http2Passage, type Http2Passages } from "./http2-exchange.js";
 import { LINGER_MS } from "./refuse-early.js";
 
 /** Requests a peer may take back unanswered within the window: opening and resetting streams costs it nothing (CVE-2023-44487). */

@@ -1,10 +1,10 @@
 import { connect as connectHttp2, constants } from "node:http2";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { answerOf, ask, gate, Opened, type Raw, type Secured, secured } from "../../../test/helpers/sockets.js";
 import type { Exchange, Response } from "../exchange.js";
 import type { Limits } from "../limits.js";
-import { Http2Passage } from "./http2-passage.js";
+import { Http2Passage } from "./http2-exchange.js";
 import type { Listening } from "./listen.js";
-import { answerOf, ask, gate, Opened, type Raw, type Secured, secured } from "./testing.js";
 
 const opened = new Opened();
 afterEach(() => opened.close());

@@ -5,7 +5,7 @@ import { AgentError } from "../../envelope/index.js";
 import type { Response } from "../exchange.js";
 import { errorResponse } from "../response.js";
 import { ordinaryFields } from "./http2-fields.js";
-import { type Address, addressOf, type RequestHead } from "./incoming.js";
+import { type Address, addressOf, type RequestHead } from "./incoming-request.js";
 
 /** The head of an HTTP/2 request, in the form that HTTP/1.1 has: the authority is the host, and there are no pseudo headers. */
 export class Http2Head implements RequestHead {

@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { constants } from "node:http2";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
+import { answerOf, ask, gate, Opened } from "../../../test/helpers/sockets.js";
 import type { Request, Response } from "../exchange.js";
 import { SSE_COMMENT } from "../sse.js";
-import { answerOf, ask, gate, Opened } from "./testing.js";
 
 const opened = new Opened();
 afterEach(() => opened.close());

@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 import { AgentError, type Maybe } from "../../envelope/index.js";
 import type { Exchange } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
-import { Door } from "./door.js";
+import { Reception } from "./connection-dispatcher.js";
+import { Door } from "./http-handler.js";
 import { clearServer, tlsServer } from "./http1-server.js";
-import { Reception } from "./reception.js";
 import { clientPolicy, contextOptions, type TlsOptions } from "./tls.js";
 
 export interface ListenOptions {

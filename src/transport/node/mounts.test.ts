@@ -7,7 +7,7 @@ import fastify from "fastify";
 import { Hono } from "hono";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Exchange } from "../exchange.js";
-import { fetchHandler } from "../fetch-door.js";
+import { fetchHandler } from "../fetch-handler.js";
 import { requestListener } from "./request-listener.js";
 
 const opened: (() => unknown)[] = [];

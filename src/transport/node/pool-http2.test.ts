@@ -1,12 +1,12 @@
 import { constants, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import { type AddressInfo, createServer as createNetServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
+import { gate, Opened } from "../../../test/helpers/sockets.js";
 import { AgentError, CancelSource } from "../../envelope/index.js";
 import { type Chunk, isStream, type Link, type Response } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { makeRequest } from "../request.js";
 import { type PoolOptions, poolLink } from "./pool.js";
-import { gate, Opened } from "./testing.js";
 
 const opened = new Opened();
 afterEach(() => opened.close());

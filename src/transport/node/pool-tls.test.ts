@@ -2,13 +2,13 @@ import { type AddressInfo, createServer as createNetServer, type Server } from "
 import { createServer as createTlsServer, type TlsOptions as NodeTlsOptions } from "node:tls";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { makeAuthority, type Pair } from "../../../test/certificates.js";
+import { Opened, type Secured, secured } from "../../../test/helpers/sockets.js";
 import { AgentError } from "../../envelope/index.js";
 import { wholeBody } from "../body.js";
 import type { Exchange, Response } from "../exchange.js";
 import { DEFAULT_LIMITS } from "../limits.js";
 import { makeRequest } from "../request.js";
 import { type PoolOptions, poolLink } from "./pool.js";
-import { Opened, type Secured, secured } from "./testing.js";
 
 const opened = new Opened();
 afterEach(() => opened.close());

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Maybe } from "../../envelope/index.js";
 import type { Exchange } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
-import { Door } from "./door.js";
+import { Door } from "./http-handler.js";
 
 export interface RequestListenerOptions {
   readonly limits?: Maybe<Limits>;

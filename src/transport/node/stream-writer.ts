@@ -1,5 +1,5 @@
 import type { Chunk, Response } from "../exchange.js";
-import type { Outlet } from "./outlet.js";
+import type { Outlet } from "./response-writer.js";
 
 export interface StreamEnd {
   /** Runs once, however the stream ended. */

@@ -4,10 +4,10 @@ import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { Agent, fetch as undiciFetch } from "undici";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { makeAuthority, type Pair } from "../../../test/certificates.js";
+import { answerOf, ask, gate, Opened, type Secured, secured } from "../../../test/helpers/sockets.js";
 import type { AgentError } from "../../envelope/index.js";
 import type { Connection, Exchange, Request } from "../exchange.js";
 import { type Listening, listen } from "./listen.js";
-import { answerOf, ask, gate, Opened, type Secured, secured } from "./testing.js";
 
 const opened = new Opened();
 afterEach(() => opened.close());

@@ -1,8 +1,8 @@
 import { connect as connectHttp2, constants } from "node:http2";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
+import { answerOf, ask, gate, Opened } from "../../../test/helpers/sockets.js";
 import type { Exchange, Response } from "../exchange.js";
-import { answerOf, ask, gate, Opened } from "./testing.js";
 
 const opened = new Opened();
 afterEach(() => opened.close());

@@ -5,10 +5,10 @@ import { describe, expect, test } from "vitest";
 import type { Card, Envelope, Event, Task } from "../../../envelope/index.js";
 import { AgentError } from "../../../envelope/index.js";
 import { hybridCard } from "../card/card.js";
-import { v03 } from "../codec/codec-0.3.js";
-import { v03Proto } from "../codec/codec-0.3-proto.js";
-import { v1 } from "../codec/codec-1.0.js";
 import { restErrorOf, rpcErrorOf } from "../errors.js";
+import { v03 } from "./codec-0.3.js";
+import { v03Proto } from "./codec-0.3-proto.js";
+import { v1 } from "./codec-1.0.js";
 
 /** What we write, read by the official SDKs' own parsers. */
 const nothing = (): void => undefined;

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { anyMessage } from "../../../../test/helpers/grpc.js";
 import { AgentError, type Json, type JsonObject } from "../../../envelope/index.js";
 import { DecodeProblem } from "../../../transport/fields.js";
 import { decodeMessage } from "./decode.js";
@@ -7,7 +8,6 @@ import { encodeMessage } from "./encode.js";
 import type { MessageType } from "./schema.js";
 import { SCHEMA_0_3 } from "./schema-0.3.js";
 import { SCHEMA_1_0 } from "./schema-1.0.js";
-import { anyMessage } from "./testing.js";
 
 const { Part, Task, Message, GetTaskRequest, ListTasksResponse, StreamResponse, SendMessageRequest } = SCHEMA_1_0;
 const DEPTH = 64;

@@ -3,13 +3,13 @@ import { LegacyA2AService } from "@a2a-js/sdk/compat/v0_3/server/grpc";
 import { A2AService } from "@a2a-js/sdk/server/grpc";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { anyMessage } from "../../../../test/helpers/grpc.js";
 import type { JsonObject } from "../../../envelope/index.js";
 import { decodeMessage } from "./decode.js";
 import { encodeMessage } from "./encode.js";
 import type { MessageType } from "./schema.js";
 import { SCHEMA_0_3 } from "./schema-0.3.js";
 import { SCHEMA_1_0 } from "./schema-1.0.js";
-import { anyMessage } from "./testing.js";
 
 const DEPTH = 64;
 const encode = (type: MessageType, value: JsonObject) => encodeMessage(type, value, new Uint8Array());

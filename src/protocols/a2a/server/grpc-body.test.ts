@@ -1,7 +1,7 @@
 import { constants } from "node:http2";
 import { afterEach, describe, expect, test } from "vitest";
+import { gate, Opened } from "../../../../test/helpers/sockets.js";
 import { AgentError, type Event } from "../../../envelope/index.js";
-import { gate, Opened } from "../../../transport/node/testing.js";
 import { NO_DEADLINE } from "./call-deadline.js";
 import { GrpcBody } from "./grpc-body.js";
 

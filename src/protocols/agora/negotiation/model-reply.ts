@@ -1,5 +1,5 @@
 import { AgentError, type Cancel, type Maybe } from "../../../envelope/index.js";
-import type { LanguageModel } from "../../../models/index.js";
+import type { LanguageModel } from "../../../router/models/index.js";
 import type { CatalogueDocument } from "./catalogue.js";
 import { latestTurns, type NegotiationState } from "./state.js";
 import { asData, DATA_RULE } from "./untrusted.js";

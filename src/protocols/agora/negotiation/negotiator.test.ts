@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AgentError, ANONYMOUS, CancelSource, type JsonObject } from "../../../envelope/index.js";
-import type { LanguageModel, ModelRequest } from "../../../models/index.js";
+import type { LanguageModel, ModelRequest } from "../../../router/models/index.js";
 import { NEVER } from "../../../transport/request.js";
 import { readFrontMatter } from "../documents/front-matter.js";
 import { fingerprintOf } from "../documents/hash.js";

@@ -1,5 +1,5 @@
 import { AgentError, type Cancel, type JsonObject, type Maybe, type Principal } from "../../../envelope/index.js";
-import type { LanguageModel } from "../../../models/index.js";
+import type { LanguageModel } from "../../../router/models/index.js";
 import { answerByCatalogue, type CatalogueDocument } from "./catalogue.js";
 import { readCatalogueMessage } from "./catalogue-message.js";
 import { modelReply } from "./model-reply.js";

@@ -1,5 +1,5 @@
 import { AgentError, type Cancel, type Maybe } from "../../../envelope/index.js";
-import type { LanguageModel, ModelMessage } from "../../../models/index.js";
+import type { LanguageModel, ModelMessage } from "../../../router/models/index.js";
 import { fingerprintOf } from "../documents/hash.js";
 import { DOCUMENT_BYTES } from "../documents/library.js";
 import { textInDataUri } from "../documents/sources.js";

@@ -1,5 +1,5 @@
 import type { Cancel, Content, Json, JsonObject, Maybe, Records } from "../../../envelope/index.js";
-import type { LanguageModel } from "../../../models/index.js";
+import type { LanguageModel } from "../../../router/models/index.js";
 
 /** A kind of task that comes up again and again; its messages have `id` as their intent. */
 export interface SenderTask {

@@ -14,7 +14,7 @@ import {
   startCall,
   textPart,
 } from "../../../envelope/index.js";
-import type { LanguageModel } from "../../../models/index.js";
+import type { LanguageModel } from "../../../router/models/index.js";
 import type { Link, Response } from "../../../transport/exchange.js";
 import { unknownCard } from "../../unknown-card.js";
 import { connectWith } from "../client.js";

@@ -1,5 +1,5 @@
 import type { Cancel, Json, Maybe } from "../../../envelope/index.js";
-import type { LanguageModel } from "../../../models/index.js";
+import type { LanguageModel } from "../../../router/models/index.js";
 import type { SpokenDocument } from "../client/documents.js";
 import { asData, DATA_RULE } from "../negotiation/untrusted.js";
 import type { SenderTask } from "./options.js";

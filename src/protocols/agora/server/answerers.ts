@@ -1,5 +1,5 @@
 import { AgentError, type Card, type JsonObject, type Maybe, RecentMap } from "../../../envelope/index.js";
-import type { LanguageModel } from "../../../models/index.js";
+import type { LanguageModel } from "../../../router/models/index.js";
 import type { Host } from "../../protocol.js";
 import { isHash } from "../documents/hash.js";
 import type { DocumentLibrary, KnownDocument } from "../documents/library.js";

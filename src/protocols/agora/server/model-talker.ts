@@ -1,5 +1,5 @@
 import { AgentError, type Card, isObject, type Json, type JsonObject, type Maybe } from "../../../envelope/index.js";
-import type { LanguageModel } from "../../../models/index.js";
+import type { LanguageModel } from "../../../router/models/index.js";
 import type { KnownDocument } from "../documents/library.js";
 import { latestTurns, type Turn } from "../negotiation/state.js";
 import { asData, DATA_RULE } from "../negotiation/untrusted.js";

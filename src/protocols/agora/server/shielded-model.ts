@@ -1,5 +1,5 @@
 import { AgentError } from "../../../envelope/index.js";
-import type { LanguageModel } from "../../../models/index.js";
+import type { LanguageModel } from "../../../router/models/index.js";
 
 /**
  * A model whose troubles stay on this side. Whoever talks to us learns that it did not answer; where it is, what its key is

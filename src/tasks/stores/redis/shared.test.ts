@@ -1,8 +1,8 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { batch, chunk, LEASE, message, OWNER, read, start, status } from "../../../../test/helpers/stores/contract-samples.js";
 import { type RedisServer, redisAvailable, startRedis } from "../../../../test/redis-server.js";
 import type { Store } from "../../store.js";
-import { batch, chunk, LEASE, message, OWNER, read, start, status } from "../contract-samples.js";
 import { openRedisStore, type RedisStoreOptions } from "../redis.js";
 
 const available = await redisAvailable();

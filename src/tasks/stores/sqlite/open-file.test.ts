@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { batch, OWNER, start, status } from "../contract-samples.js";
+import { batch, OWNER, start, status } from "../../../../test/helpers/stores/contract-samples.js";
 import { openSqliteStore } from "../sqlite.js";
 import { loadLibrary } from "./library.js";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
-import { OWNER, start } from "../contract-samples.js";
+import { OWNER, start } from "../../../../test/helpers/stores/contract-samples.js";
 import { openSqliteStore } from "../sqlite.js";
 import { loadLibrary } from "./library.js";
 import { APPLICATION_ID, MIGRATIONS } from "./schema.js";

@@ -1,0 +1,126 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { AgentError, type Envelope, type EventOf, type Part, type Status, type Task } from "../../src/index.js";
+import { AnswerPrinter, type PrinterOptions } from "./answer-printer.js";
+import { createOutput } from "./output.js";
+
+function printer(more: Pick<PrinterOptions, "save" | "fetch"> = {}) {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const output = createOutput("text", { stdout, stderr });
+  const progress = { show: () => undefined, stop: () => undefined };
+  const print = new AnswerPrinter({ output, url: "http://a.example", progress, ...more });
+  const written = () => ({ stdout: String(stdout.read() ?? ""), stderr: String(stderr.read() ?? "") });
+  return { print, written };
+}
+
+const said = (text: string): Envelope => ({
+  id: "m",
+  ts: 1,
+  src: "a",
+  dst: "b",
+  intent: "",
+  role: "agent",
+  content: [{ kind: "text", text }],
+  context: {},
+  meta: {},
+});
+const chunk = (id: string, text: string, append: boolean): EventOf<"send"> => ({
+  kind: "artifact",
+  taskId: "t",
+  contextId: "c",
+  artifact: { id, parts: [{ kind: "text", text }] },
+  append,
+  last: false,
+});
+const status = (value: Status): EventOf<"send"> => ({ kind: "status", taskId: "t", contextId: "c", status: value });
+const task = (state: Status, artifacts: Task["artifacts"]): EventOf<"send"> => ({
+  kind: "task",
+  task: { id: "t", contextId: "c", status: state, artifacts, history: [] },
+});
+const text = (value: string): Part => ({ kind: "text", text: value });
+
+describe("AnswerPrinter", () => {
+  test("a file without a name of its own goes by that of its artifact", async () => {
+    const { print, written } = printer();
+    const raw: Part = { kind: "raw", bytes: new Uint8Array(4), mediaType: "image/png" };
+    await print.answer(
+      task({ state: "completed", at: 1 }, [{ id: "a", name: "dot.png", parts: [raw, { ...raw, name: "own.png" }] }]),
+    );
+    expect(written().stderr.match(/^\w+\.png, image\/png, 4 B/gm)).toEqual([
+      "dot.png, image/png, 4 B",
+      "own.png, image/png, 4 B",
+    ]);
+  });
+
+  test("an address is fetched for a caller who wants files saved, and stays an address if it cannot be", async () => {
+    const { print, written } = printer({
+      save: "unused",
+      fetch: async (part) => {
+        if (part.name === "gone.txt") throw new AgentError("expired", "the link has expired");
+        return text("a text that was too long");
+      },
+    });
+    const content: readonly Part[] = [
+      { kind: "url", url: "https://files.example/1", name: "there.txt" },
+      { kind: "url", url: "https://files.example/2", name: "gone.txt" },
+    ];
+    await print.answer({ kind: "message", message: { ...said(""), content } });
+    expect(written()).toEqual({
+      stdout: "a text that was too long\nhttps://files.example/2\n",
+      stderr: "gone.txt cannot be had: the link has expired\n",
+    });
+  });
+
+  test("a task told again at the end of its stream is not printed twice", async () => {
+    const { print, written } = printer();
+    await print.event(task({ state: "working", at: 1 }, []));
+    await print.event(chunk("a", "one ", false));
+    await print.event(chunk("a", "two", true));
+    await print.event(task({ state: "completed", at: 2 }, [{ id: "a", parts: [text("one "), text("two"), text(" three")] }]));
+    await print.end();
+    expect(written()).toEqual({ stdout: "one two three\n", stderr: "" });
+  });
+
+  test("another artifact, and the same one anew, begin on a line of their own", async () => {
+    const { print, written } = printer();
+    await print.event(chunk("a", "one", false));
+    await print.event(chunk("b", "two", false));
+    await print.event(chunk("b", "three", false));
+    await print.event(status({ state: "completed", at: 2, message: said("that was all") }));
+    expect(written()).toEqual({ stdout: "one\ntwo\nthree\n", stderr: "completed: that was all\n" });
+  });
+
+  test("the last words of a task without artifacts are its answer", async () => {
+    const { print, written } = printer();
+    await print.answer(task({ state: "completed", at: 2, message: said("done") }, []));
+    expect(written()).toEqual({ stdout: "done\n", stderr: "" });
+  });
+
+  test("what a failed task made is printed; why it failed is talk", async () => {
+    const { print, written } = printer();
+    const failed: Status = {
+      state: "failed",
+      at: 2,
+      message: said("out of paper"),
+      error: { code: "internal", message: "out of paper" },
+    };
+    await print.answer(task(failed, [{ id: "a", parts: [text("page 1")] }]));
+    expect(written()).toEqual({ stdout: "page 1\n", stderr: "The task failed: out of paper (t)\n" });
+  });
+
+  test("data and addresses have lines of their own; bytes are only named", async () => {
+    const { print, written } = printer();
+    const content: readonly Part[] = [
+      text("see"),
+      { kind: "data", data: { n: 1 } },
+      { kind: "url", url: "https://files.example/f" },
+      { kind: "raw", bytes: new Uint8Array(1_500), name: "a\u001b[2J.png", mediaType: "image/png" },
+    ];
+    await print.answer({ kind: "message", message: { ...said(""), content } });
+    expect(written()).toEqual({
+      stdout: 'see\n{"n":1}\nhttps://files.example/f\n',
+      stderr: "a�[2J.png, image/png, 1.5 kB: not shown. --save DIR writes it into a folder.\n",
+    });
+  });
+});

@@ -1,0 +1,227 @@
+import { type Artifact, answerOf, type Event, type EventOf, type Part, type Status, type Task, textOf } from "../../src/index.js";
+import { eventJson } from "./event-json.js";
+import { problemOf } from "./exit.js";
+import type { Output } from "./output.js";
+import { oneLine, printable, shellWord } from "./printable.js";
+import type { ProgressLine } from "./progress.js";
+import { savePart } from "./save-parts.js";
+
+export interface PrinterOptions {
+  readonly output: Output;
+  readonly url: string;
+  /** Further options that reach it, as of a visit. */
+  readonly manner?: string;
+  /** The folder for files. */
+  readonly save?: string | undefined;
+  /** Gets what is behind an address in the answer, by the rules for addresses that come from a peer. */
+  fetch?(part: Part): Promise<Part>;
+  readonly progress: ProgressLine;
+}
+
+type Answer = EventOf<"send">;
+
+/** Shows answers to people: text on stdout as it comes, what happened beside it on stderr. */
+export class AnswerPrinter {
+  readonly #options: PrinterOptions;
+  #lineOpen = false;
+  #artifactId: string | undefined;
+  /** How many parts of each artifact are out: a peer may tell the whole task again at its end. */
+  readonly #shown = new Map<string, number>();
+
+  constructor(options: PrinterOptions) {
+    this.#options = options;
+  }
+
+  /** One whole answer. */
+  async answer(event: Answer): Promise<void> {
+    const { output, progress } = this.#options;
+    if (output.format === "json") {
+      await this.#savings(partsOf(event));
+      progress.stop();
+      return output.document(eventJson(event));
+    }
+    if (event.kind === "message") return this.#finish(event.message.content);
+    if (event.kind === "task") return this.#task(event.task);
+    return this.event(event);
+  }
+
+  /** One event of many. */
+  async event(event: Answer): Promise<void> {
+    const { output, progress } = this.#options;
+    if (output.format === "json") {
+      await this.#savings(partsOf(event));
+      return output.line(eventJson(event));
+    }
+    switch (event.kind) {
+      case "message":
+        return this.#finish(event.message.content);
+      case "task":
+        progress.show(event.task.status.state, textOf(event.task.status.message?.content ?? []));
+        await this.#artifacts(event.task);
+        return this.#status(event.task.id, event.task.status);
+      case "status":
+        return this.#status(event.taskId, event.status);
+      case "artifact":
+        return this.#chunk(event.artifact.id, namedParts(event.artifact), event.append);
+      default:
+        return event satisfies never;
+    }
+  }
+
+  /** Ends the line that is open, if one is. */
+  async end(): Promise<void> {
+    this.#options.progress.stop();
+    if (this.#lineOpen) await this.#options.output.text("\n");
+    this.#lineOpen = false;
+  }
+
+  async #task(task: Task): Promise<void> {
+    await this.#artifacts(task);
+    const { state } = task.status;
+    if (state !== "completed") return this.#status(task.id, task.status);
+    // The reason of a failure is talk: only of a completed task are the last words the answer.
+    if (task.artifacts.length === 0) await this.#finish(answerOf(task));
+    else await this.#status(task.id, task.status);
+  }
+
+  async #artifacts({ artifacts }: Task): Promise<void> {
+    for (const artifact of artifacts)
+      await this.#chunk(artifact.id, namedParts(artifact).slice(this.#shown.get(artifact.id) ?? 0), true);
+  }
+
+  async #status(taskId: string, status: Status): Promise<void> {
+    const { output, progress } = this.#options;
+    const { colors } = output;
+    const text = textOf(status.message?.content ?? []);
+    progress.show(status.state, text);
+    switch (status.state) {
+      case "submitted":
+      case "working":
+      case "canceling":
+      case "unknown":
+        if (text !== "" && output.stderr.isTTY !== true) output.say(`${status.state}: ${oneLine(text, 500)}`);
+        return;
+      case "completed":
+        await this.end();
+        // A task without artifacts answers by its last words; beside artifacts they are talk.
+        if (this.#artifactId === undefined) await this.#finish(status.message?.content ?? []);
+        else if (text !== "") output.say(`completed: ${oneLine(text, 500)}`);
+        return;
+      case "input-required":
+      case "auth-required":
+        await this.end();
+        await this.#finish(status.message?.content ?? []);
+        this.#sayHowToAnswer(taskId, status.state);
+        return;
+      case "failed":
+      case "canceled":
+      case "rejected":
+        await this.end();
+        output.say(
+          colors.red(`The task ${status.state === "failed" ? "" : "was "}${status.state}${reason(status, text)}`) +
+            colors.dim(` (${printable(taskId)})`),
+        );
+        return;
+      default:
+        status satisfies never;
+    }
+  }
+
+  #sayHowToAnswer(taskId: string, state: "input-required" | "auth-required"): void {
+    const { output, url, manner = "" } = this.#options;
+    const command = output.colors.bold(`koine send ${shellWord(url)} --task ${shellWord(taskId)} "…"${manner}`);
+    output.say(
+      state === "input-required"
+        ? `The agent asks. Answer with: ${command}`
+        : `The agent needs an authorization. When it has it: ${command}`,
+    );
+  }
+
+  /** A whole piece of content, on lines of its own. */
+  async #finish(parts: readonly Part[]): Promise<void> {
+    await this.end();
+    for (const part of parts) {
+      await this.#part(part);
+      await this.end();
+    }
+  }
+
+  /** A piece of an artifact, as it comes: text runs on until another artifact begins, or the same one anew. */
+  async #chunk(id: string, parts: readonly Part[], append: boolean): Promise<void> {
+    const before = append ? (this.#shown.get(id) ?? 0) : 0;
+    if (this.#artifactId !== id || (this.#shown.has(id) && !append)) await this.end();
+    this.#artifactId = id;
+    this.#shown.set(id, before + parts.length);
+    for (const part of parts) await this.#part(part);
+  }
+
+  async #part(given: Part): Promise<void> {
+    const { output, progress, save } = this.#options;
+    const part = await this.#fetched(given);
+    if (part.kind === "raw") {
+      progress.stop();
+      if (save === undefined)
+        output.say(`${describeRaw(part)}: not shown. ${output.colors.bold("--save DIR")} writes it into a folder.`);
+      else output.say(`saved ${await savePart(part, save)}`);
+      return;
+    }
+    const text = part.kind === "text" ? part.text : part.kind === "url" ? part.url : JSON.stringify(part.data);
+    if (text === "") return;
+    // Two writers on one terminal line would overwrite each other.
+    if (output.stdout.isTTY === true) progress.stop();
+    if (part.kind !== "text" && this.#lineOpen) await output.text("\n");
+    await output.text(part.kind === "text" ? text : `${text}\n`);
+    this.#lineOpen = part.kind === "text" && !text.endsWith("\n");
+  }
+
+  /** Who wants files saved wants them also when they come as an address. One that cannot be had stays an address. */
+  async #fetched(part: Part): Promise<Part> {
+    const { output, save, fetch } = this.#options;
+    if (part.kind !== "url" || save === undefined || fetch === undefined) return part;
+    try {
+      return await fetch(part);
+    } catch (thrown) {
+      output.say(`${oneLine(part.name ?? part.url, 200)} cannot be had: ${printable(problemOf(thrown).message)}`);
+      return part;
+    }
+  }
+
+  /** With JSON, files are saved beside it, and the JSON says what came. */
+  async #savings(parts: readonly Part[]): Promise<void> {
+    const { output, save } = this.#options;
+    if (save === undefined) return;
+    for (const given of parts) {
+      const part = await this.#fetched(given);
+      if (part.kind === "raw") output.say(`saved ${await savePart(part, save)}`);
+    }
+  }
+}
+
+function partsOf(event: Event): readonly Part[] {
+  if (event.kind === "message") return event.message.content;
+  if (event.kind === "artifact") return namedParts(event.artifact);
+  if (event.kind !== "task") return [];
+  const { artifacts } = event.task;
+  return artifacts.length === 0 ? answerOf(event.task) : artifacts.flatMap(namedParts);
+}
+
+/** Where a part has no name of its own, that of its artifact is meant. */
+function namedParts({ name, parts }: Artifact): readonly Part[] {
+  return name === undefined ? parts : parts.map((part) => (part.name === undefined ? { ...part, name } : part));
+}
+
+function reason(status: Status, text: string): string {
+  const said = text !== "" ? text : status.state === "failed" ? (status.error?.message ?? "") : "";
+  return said === "" ? "" : `: ${printable(said)}`;
+}
+
+function describeRaw({ name, mediaType, bytes }: Extract<Part, { readonly kind: "raw" }>): string {
+  return [oneLine(name ?? "a part", 120), mediaType === undefined ? "" : oneLine(mediaType, 80), formatBytes(bytes.length)]
+    .filter((each) => each !== "")
+    .join(", ");
+}
+
+function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,96 @@
+import { open, readFile, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import {
+  AgentError,
+  type CardSigner,
+  type CardSignerOptions,
+  type CardTrust,
+  cardSigner,
+  type JsonObject,
+  type TrustedKey,
+} from "../../src/index.js";
+import { CliError, EXIT, usageError } from "./exit.js";
+
+/** No key, key set or card is larger. */
+const FILE_BYTES = 1024 * 1024;
+/** For the owner of the file and nobody else. */
+const SECRET_MODE = 0o600;
+
+/** A signer out of a private key file, PEM or JWK. What is wrong with the file is said without showing any of it. */
+export async function readCardKey(path: string, options: Omit<CardSignerOptions, "key"> = {}): Promise<CardSigner> {
+  const key = await readSmallFile(path, "key file");
+  try {
+    return cardSigner({ ...options, key });
+  } catch (thrown) {
+    throw usageError(`${path}: ${AgentError.from(thrown).message}`, "`koine card key` makes a new key.");
+  }
+}
+
+/** What to say about a private key that others can read. */
+export async function cardKeyWarning(path: string): Promise<string | undefined> {
+  const { mode } = await stat(path);
+  return (mode & 0o044) === 0 ? undefined : `others on this machine can read ${path}: chmod 600 ${path}`;
+}
+
+export interface TrustOptions {
+  readonly trust?: readonly string[];
+  readonly trustJku?: readonly string[];
+  readonly requireSigned?: boolean;
+}
+
+/** Whom the options trust; undefined where they say nothing about it. */
+export async function trustOf({ trust = [], trustJku = [], requireSigned }: TrustOptions): Promise<CardTrust | undefined> {
+  if (trust.length === 0 && trustJku.length === 0 && requireSigned !== true) return undefined;
+  if (trust.length === 0 && trustJku.length === 0)
+    throw usageError("--require-signed needs somebody to trust", "Name a key file with --trust, or a key set with --trust-jku.");
+  const keys = await Promise.all(trust.map(readTrustedKeys));
+  return { keys: keys.flat(), trustedJku: trustJku, require: requireSigned };
+}
+
+/** Public keys out of a file: PEM, JWK or JWKS. A key is called by its `kid`, or else as the file is. */
+async function readTrustedKeys(path: string): Promise<readonly TrustedKey[]> {
+  const text = await readSmallFile(path, "trust file");
+  if (!text.trimStart().startsWith("{")) return [{ name: basename(path), key: text }];
+  const document = parseObject(text, path);
+  const listed = document["keys"];
+  const keys: readonly unknown[] = Array.isArray(listed) ? listed : [document];
+  return keys.filter(isMembers).map((key) => ({ name: typeof key["kid"] === "string" ? key["kid"] : basename(path), key }));
+}
+
+/** A JSON object in a file. */
+export function parseObject(text: string, path: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isMembers(value)) return value;
+  } catch {
+    // Said below, without the parser's words: they quote the text.
+  }
+  throw usageError(`${path} has no JSON object in it`);
+}
+
+/** Only ever asked of what JSON.parse gave. */
+function isMembers(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export async function readSmallFile(path: string, what: string): Promise<string> {
+  const facts = await stat(path).catch((thrown: NodeJS.ErrnoException) => {
+    throw usageError(`the ${what} ${path} cannot be read (${thrown.code ?? "unknown reason"})`);
+  });
+  if (!facts.isFile() || facts.size > FILE_BYTES) throw usageError(`${path} is not a ${what}`);
+  return readFile(path, "utf8");
+}
+
+/** Writes a new file; one that is there already is never touched. */
+export async function writeNewFile(path: string, text: string, secret: boolean): Promise<void> {
+  // `wx` neither overwrites nor follows a link that somebody left there.
+  const handle = await open(path, "wx", secret ? SECRET_MODE : 0o644).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === "EEXIST") throw new CliError(EXIT.failure, `${path} is there already, and is not overwritten`);
+    throw new CliError(EXIT.failure, `cannot write ${path} (${thrown.code ?? "unknown reason"})`);
+  });
+  try {
+    await handle.writeFile(text);
+  } finally {
+    await handle.close();
+  }
+}

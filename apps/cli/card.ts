@@ -1,0 +1,150 @@
+import { createHash } from "node:crypto";
+import type { Command } from "commander";
+import {
+  type Card,
+  type CardVerdict,
+  createCardCheck,
+  type Interface,
+  type Json,
+  type RemoteAgent,
+  type Skill,
+  sentenceOf,
+} from "../../src/index.js";
+import { addCardFiles } from "./card-files.js";
+import { addPeerOptions, type PeerOptions, type Visit, visit } from "./peer.js";
+import { oneLine, printable } from "./printable.js";
+import { securityLines } from "./scheme.js";
+
+interface CardOptions extends PeerOptions {
+  readonly extended?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  koine card get http://127.0.0.1:8080
+  koine card get http://127.0.0.1:8080 -o json | jq .card
+  KOINE_TOKEN=… koine card get https://agent.example --extended
+  koine card get https://agent.example --trust acme.public.json --require-signed`;
+
+/** `koine card`: what is it, how do we know, and who says so. */
+export function addCard(program: Command): void {
+  const card = program.command("card").description("what an agent says about itself");
+  const get = card.command("get").description("print an agent's card, and how we know").argument("<url>", "where the agent is");
+  addPeerOptions(get)
+    .option("--extended", "the card that only authenticated callers see")
+    .addHelpText("after", EXAMPLES)
+    .action(async (url: string, options: CardOptions) => {
+      const run = async ({ peer, interrupt, output }: Visit): Promise<void> => {
+        const card = options.extended === true ? await interrupt.race(peer.extendedCard()) : peer.card;
+        const shown = { peer, card, signature: await signatureOf(card) };
+        if (output.format === "json") await output.document(cardJson(shown));
+        else await output.text(describeCard(shown));
+      };
+      // The evidence is part of the answer here, so nobody has to ask for it.
+      await visit(url, { ...options, verbose: false }, run);
+    });
+  addCardFiles(card);
+}
+
+interface Shown {
+  readonly peer: RemoteAgent;
+  readonly card: Card;
+  readonly signature: CardVerdict;
+}
+
+/** What was found out when the card came; who trusts nobody can still see whether it is signed at all. */
+async function signatureOf({ original }: Card): Promise<CardVerdict> {
+  const by = original?.verifiedBy;
+  return by === undefined ? createCardCheck()(original?.bytes) : { result: "verified", by };
+}
+
+function cardJson({ peer, card, signature }: Shown): Json {
+  return {
+    url: peer.url,
+    protocol: peer.protocol,
+    version: peer.version,
+    binding: peer.binding,
+    proved: peer.proved,
+    evidence: peer.evidence,
+    signature: signature.result === "verified" ? { result: signature.result, by: signature.by } : { result: signature.result },
+    interfaces: card.interfaces.map(wayJson),
+    ways: peer.ways.map(wayJson),
+    card: originalOf(card) ?? neutralCard(card),
+  };
+}
+
+function wayJson({ protocol, version, binding, url }: Interface): Json {
+  return { protocol, version, binding, url };
+}
+
+/** The document as it came. What cannot be read as JSON any more was not what the card was made from. */
+function originalOf({ original }: Card): Json | undefined {
+  if (original === undefined) return undefined;
+  try {
+    return JSON.parse(new TextDecoder().decode(original.bytes)) as Json; // JSON.parse gives JSON
+  } catch {
+    return undefined;
+  }
+}
+
+function neutralCard({ original: _bytes, ...card }: Card): Json {
+  return JSON.parse(JSON.stringify(card)) as Json; // plain data, so its JSON is JSON
+}
+
+function describeCard({ peer, card, signature }: Shown): string {
+  const lines = [line(`${card.name} ${card.version}`).trim(), printable(card.description)].filter((text) => text !== "");
+  lines.push("");
+  if (card.provider !== undefined) lines.push(`provider    ${line(card.provider.organization)} ${line(card.provider.url)}`);
+  lines.push(
+    `speaks      ${peer.protocol}@${peer.version} ${peer.binding}${peer.proved ? ", proved by a live answer" : ", not proved"}`,
+  );
+  lines.push(...list("interfaces", waysOf(peer, card)));
+  lines.push(...list("skills", card.skills.map(skillLine)));
+  lines.push(...list("documents", documentLines(card.skills)));
+  lines.push(...list("takes", [card.inputModes.join(", ")]), ...list("gives", [card.outputModes.join(", ")]));
+  lines.push(`can         ${abilities(card)}`);
+  lines.push(...list("security", securityLines(card.security)));
+  lines.push(...list("signature", [sentenceOf(signature)]));
+  lines.push(...list("evidence", peer.evidence));
+  return `${lines.join("\n")}\n`;
+}
+
+/** What the card names, and what other protocols were found to be spoken at the address. */
+function waysOf(peer: RemoteAgent, { interfaces }: Card): readonly string[] {
+  const others = peer.ways.filter(({ protocol }) => interfaces.every((named) => named.protocol !== protocol));
+  return [...interfaces, ...others].map(({ protocol, version, binding, url }) => `${protocol}@${version} ${binding} ${url}`);
+}
+
+function skillLine({ id, name, description }: Skill): string {
+  return `${name === id ? id : `${id} (${name})`}${description === "" ? "" : `: ${description}`}`;
+}
+
+/** Documents go by the SHA-1 of their exact text; the whole text is in `-o json`. */
+function documentLines(skills: readonly Skill[]): readonly string[] {
+  return skills.flatMap(({ id, document }) => {
+    if (document === undefined) return [];
+    return [`${createHash("sha1").update(document).digest("base64")} ${id}, ${Buffer.byteLength(document)} bytes`];
+  });
+}
+
+function list(title: string, given: readonly string[]): readonly string[] {
+  const items = given.filter((item) => item !== "");
+  return items.map((item, index) => `${(index === 0 ? title : "").padEnd(11)} ${line(item)}`);
+}
+
+function line(text: string): string {
+  return oneLine(text, 500);
+}
+
+function abilities({ capabilities }: Card): string {
+  const { streaming, push, extended, idempotentSend, resume, extensions } = capabilities;
+  const named = {
+    streaming,
+    "push notifications": push,
+    "an extended card": extended,
+    "idempotent send": idempotentSend,
+    "resume from a cursor": resume,
+  };
+  const can = Object.entries(named).flatMap(([name, able]) => (able ? [name] : []));
+  return line([...can, ...extensions.map(({ uri }) => uri)].join(", ")) || "answer";
+}

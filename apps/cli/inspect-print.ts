@@ -1,0 +1,150 @@
+import { once } from "node:events";
+import pc from "picocolors";
+import type { Json, Sighting, WireBytes } from "../../src/index.js";
+import type { Output } from "./output.js";
+import { oneLine, printable } from "./printable.js";
+
+const TEXT_CHARACTERS = 100;
+const NAME_CHARACTERS = 60;
+const REASON_CHARACTERS = 300;
+
+/** Exchanges for people. Whatever came from elsewhere is made harmless before colours are added. */
+export class SightingPrinter {
+  readonly #output: Output;
+  readonly #bytes: boolean;
+  readonly #colors: ReturnType<typeof pc.createColors>;
+
+  constructor(output: Output, bytes: boolean) {
+    this.#output = output;
+    this.#bytes = bytes;
+    this.#colors = pc.createColors(output.stdout.isTTY === true && pc.isColorSupported);
+  }
+
+  /** One exchange: the call that came in first, then those that were made for it. */
+  async group([first, ...made]: readonly Sighting[]): Promise<void> {
+    if (first === undefined) return;
+    const { dim, bold } = this.#colors;
+    const lines = [
+      `${dim(timeOf(first.at))}  ${bold(oneLine(first.agent, NAME_CHARACTERS))}  ${saidIn(first)}  ${this.#outcome(first)}`,
+      ...this.#way(first),
+      ...made.flatMap((sighting) => this.#way(sighting)),
+      `  ${dim(`trace ${first.traceId}`)}`,
+      "",
+    ];
+    await this.#write(lines);
+  }
+
+  /** A trace, every call below the one it follows from. */
+  async tree(sightings: readonly Sighting[]): Promise<void> {
+    const [first] = sightings;
+    if (first === undefined) return;
+    const spans = new Set(sightings.map(({ span }) => span));
+    const roots = sightings.filter(({ parentSpan }) => parentSpan === undefined || !spans.has(parentSpan));
+    const { bold } = this.#colors;
+    await this.#write([bold(`trace ${first.traceId}`), ...this.#branches(roots, sightings, "", new Set()), ""]);
+  }
+
+  #branches(siblings: readonly Sighting[], all: readonly Sighting[], indent: string, drawn: Set<string>): readonly string[] {
+    const { dim } = this.#colors;
+    return siblings.flatMap((sighting, index) => {
+      // Spans that name each other come from outside; nobody is drawn twice.
+      if (drawn.has(sighting.id)) return [];
+      drawn.add(sighting.id);
+      const last = index === siblings.length - 1;
+      const children = all.filter(({ parentSpan }) => parentSpan === sighting.span);
+      const line = `${this.#parties(sighting)}  ${viaOf(sighting)}  ${saidIn(sighting)}  ${this.#outcome(sighting)}`;
+      return [
+        `${dim(indent + (last ? "└─ " : "├─ "))}${line}`,
+        ...this.#branches(children, all, indent + (last ? "   " : "│  "), drawn),
+      ];
+    });
+  }
+
+  #way(sighting: Sighting): readonly string[] {
+    const { dim, yellow } = this.#colors;
+    const { request, response, losses } = sighting;
+    const sizes = [request, response].map((wire) => (wire === undefined ? "–" : `${wire.bytes} B`)).join(" → ");
+    const lost = losses.map(
+      ({ path, reason }) => `    ${yellow("lost")} ${oneLine(path, NAME_CHARACTERS)}: ${oneLine(reason, REASON_CHARACTERS)}`,
+    );
+    const head = `  ${this.#parties(sighting)}  ${viaOf(sighting)}  ${dim(sizes)}  ${dim(factsOf(sighting))}`;
+    const outcome = sighting.direction === "out" ? `  ${this.#outcome(sighting)}` : "";
+    return [head.trimEnd() + outcome, ...lost, ...(this.#bytes ? this.#contents(sighting) : [])];
+  }
+
+  /** Wire in, envelope, wire out. */
+  #contents({ request, envelope, response, answer }: Sighting): readonly string[] {
+    return [
+      ...this.#wire("request", request),
+      ...this.#document("envelope", envelope),
+      ...this.#document("answer", answer),
+      ...this.#wire("response", response),
+    ];
+  }
+
+  #wire(title: string, wire: WireBytes | undefined): readonly string[] {
+    if (wire === undefined) return [];
+    const { cyan, dim } = this.#colors;
+    const headers = Object.entries(wire.headers).map(([name, value]) => `      ${dim(printable(`${name}: ${value}`))}`);
+    const note = [wire.encoding === "base64" ? "base64" : "", wire.cut ? `of ${wire.bytes} bytes, cut` : ""].filter(
+      (each) => each !== "",
+    );
+    const body = wire.body === "" ? [] : printable(wire.body).trimEnd().split("\n");
+    return [
+      `    ${cyan(title)} ${oneLine(wire.head, REASON_CHARACTERS)}${note.length === 0 ? "" : dim(` (${note.join(", ")})`)}`,
+      ...headers,
+      ...body.map((line) => `      ${line}`),
+    ];
+  }
+
+  #document(title: string, document: Json | undefined): readonly string[] {
+    if (document === undefined) return [];
+    const lines = printable(JSON.stringify(document, undefined, 2)).split("\n");
+    return [`    ${this.#colors.cyan(title)}`, ...lines.map((line) => `      ${line}`)];
+  }
+
+  #parties({ direction, caller, agent }: Sighting): string {
+    const arrow = direction === "in" ? this.#colors.green("in ") : this.#colors.magenta("out");
+    return `${arrow} ${oneLine(caller, NAME_CHARACTERS)} → ${oneLine(agent, NAME_CHARACTERS)}`;
+  }
+
+  #outcome({ status, at, endedAt, error }: Sighting): string {
+    const { green, red, yellow, dim } = this.#colors;
+    const time = endedAt === undefined ? "" : dim(` ${endedAt - at} ms`);
+    if (status === "ok") return green("ok") + time;
+    if (status === "failed") return red(`failed${error === undefined ? "" : ` ${error.code}`}`) + time + why(error?.message);
+    return yellow(status) + time;
+  }
+
+  async #write(lines: readonly string[]): Promise<void> {
+    const { stdout } = this.#output;
+    if (!stdout.write(`${lines.join("\n")}\n`)) await once(stdout, "drain");
+  }
+}
+
+function why(message: string | undefined): string {
+  return message === undefined || message === "" ? "" : ` (${oneLine(message, REASON_CHARACTERS)})`;
+}
+
+function saidIn({ operation, text }: Sighting): string {
+  return text === "" ? operation : `${operation} “${oneLine(text, TEXT_CHARACTERS)}”`;
+}
+
+function viaOf({ via: { protocol, version, binding } }: Sighting): string {
+  const name = version === "" ? protocol : `${protocol}@${version}`;
+  return oneLine(binding === "" ? name : `${name}/${binding}`, NAME_CHARACTERS);
+}
+
+function factsOf({ taskId, events }: Sighting): string {
+  const state = events.findLast((event) => event.state !== undefined)?.state;
+  const count = events.length > 1 ? `${events.length} events` : "";
+  const facts = [taskId === undefined ? "" : `task ${taskId.slice(0, 8)}`, count, state ?? ""];
+  return oneLine(facts.filter((fact) => fact !== "").join(" · "), NAME_CHARACTERS);
+}
+
+/** The clock on the wall, with milliseconds. */
+function timeOf(at: number): string {
+  const time = new Date(at);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${String(time.getMilliseconds()).padStart(3, "0")}`;
+}

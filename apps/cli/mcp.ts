@@ -1,0 +1,115 @@
+import type { Command } from "commander";
+import type { Credentials } from "../../src/index.js";
+import type { AgentSource } from "../mcp/index.js";
+import { problemOf, usageError } from "./exit.js";
+import { listenForInterrupt } from "./interrupt.js";
+import { lossTeller } from "./losses.js";
+import { collect, parseSeconds } from "./option-values.js";
+import { createOutput } from "./output.js";
+import { addCredentialOptions, checkedAddress, connectOptionsOf, type ReachOptions } from "./peer.js";
+import { oneLine } from "./printable.js";
+
+interface McpCommandOptions extends ReachOptions {
+  readonly gateway?: readonly string[];
+  readonly perSkill?: boolean;
+  /** Milliseconds. */
+  readonly timeout?: number;
+  readonly refresh?: number;
+  readonly sameCredentials?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  koine mcp http://127.0.0.1:8080                            one agent, one tool
+  koine mcp travel=http://127.0.0.1:8080 http://host:9000    two, the first under a name of your choice
+  koine mcp --gateway http://127.0.0.1:8080                  every agent of a host, also those that come later
+  koine mcp http://127.0.0.1:8080 --per-skill                one tool for each skill
+
+In the settings of an assistant:
+  { "mcpServers": { "agents": { "command": "koine", "args": ["mcp", "http://127.0.0.1:8080"] } } }
+
+It ends when the assistant closes stdin. stdout belongs to the assistant; everything else is said on stderr.`;
+
+/** `koine mcp`: agents as tools of an assistant. */
+export function addMcp(program: Command): void {
+  const command = program
+    .command("mcp")
+    .description("offer agents to an assistant as MCP tools, over stdin and stdout")
+    .argument("[agents...]", "where agents are: a URL, or name=URL to choose the tool's name")
+    .option("--gateway <url>", "all agents of this host; may be given several times", collect)
+    .option("--per-skill", "one tool for each skill of an agent that has several")
+    .option("--refresh <seconds>", "how often cards and gateways are looked at again (default: 300)", parseSeconds)
+    .optionsGroup("How to call:")
+    .option("--protocol <pin>", "only this way: a protocol, protocol@version, or protocol@version/binding")
+    .option("--timeout <seconds>", "how long one call may take (default: 3600)", parseSeconds)
+    .option("--trust <file>", "public keys whose signatures on cards count; may be given several times", collect)
+    .option("--trust-jku <url>", "a key set whose keys count, when a signature names exactly this address", collect)
+    .option("--require-signed", "refuse an agent whose card none of these signed");
+  addCredentialOptions(command)
+    .option("--same-credentials", "show the same credentials to agents of different hosts")
+    .addHelpText("after", EXAMPLES)
+    .action(serveTools);
+}
+
+async function serveTools(given: readonly string[], options: McpCommandOptions, command: Command): Promise<void> {
+  const agents = given.map(readSource);
+  const gateways = (options.gateway ?? []).map(checkedAddress);
+  if (agents.length + gateways.length === 0)
+    throw usageError("there is no agent to offer", "Give a URL: koine mcp http://127.0.0.1:8080, or --gateway URL.");
+  checkNames(agents);
+  const output = createOutput("text");
+  const connect = { ...(await connectOptionsOf(options)), onLoss: lossTeller(output) };
+  checkOrigins([...agents.map(({ url }) => url), ...gateways], connect.credentials, options);
+  const interrupt = listenForInterrupt();
+  const { serveMcp } = await import("../mcp/index.js");
+  try {
+    await serveMcp({
+      agents,
+      gateways,
+      connect,
+      perSkill: options.perSkill === true,
+      ...(options.refresh === undefined ? {} : { refreshMs: options.refresh }),
+      ...(options.timeout === undefined ? {} : { callMs: options.timeout }),
+      version: command.parent?.version() ?? "unknown",
+      input: process.stdin,
+      output: process.stdout,
+      signal: interrupt.signal,
+      hintFor: (error) => problemOf(error).hint,
+      say: (sentence) => output.say(oneLine(sentence, 1000)),
+    });
+  } finally {
+    interrupt.stop();
+  }
+}
+
+/** `name=URL` or a URL. An address may have an equals sign too, but never before its scheme. */
+function readSource(text: string): AgentSource {
+  const named = /^([^=:/?#]*)=(.*)$/s.exec(text);
+  if (named === null) return { url: checkedAddress(text) };
+  const [, name = "", url = ""] = named;
+  if (!/^[A-Za-z0-9_-]{1,48}$/.test(name))
+    throw usageError(
+      `${JSON.stringify(name)} cannot be the name of a tool`,
+      "It has letters, digits, dashes and underscores, at most 48.",
+    );
+  return { name, url: checkedAddress(url) };
+}
+
+/** A name that was chosen is kept as it is, so two agents cannot have it. */
+function checkNames(agents: readonly AgentSource[]): void {
+  const names = agents.flatMap(({ name }) => (name === undefined ? [] : [name.toLowerCase()]));
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw usageError(`two agents are called ${twice}`, "Give each a name of its own.");
+}
+
+/** A token for one host is not for another, unless somebody says so. */
+function checkOrigins(urls: readonly string[], credentials: Credentials, { sameCredentials }: McpCommandOptions): void {
+  const { headers = {}, bearer, apiKey, oauth2, tls } = credentials;
+  const secret = bearer ?? apiKey ?? oauth2 ?? tls?.key ?? Object.keys(headers)[0];
+  const origins = new Set(urls.map((url) => new URL(url).origin));
+  if (secret === undefined || origins.size < 2 || sameCredentials === true) return;
+  throw usageError(
+    `the same credentials would be shown to ${origins.size} hosts: ${[...origins].join(", ")}`,
+    "Let the assistant start one koine mcp for each, or say --same-credentials.",
+  );
+}

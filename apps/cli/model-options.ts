@@ -1,0 +1,30 @@
+import type { Command } from "commander";
+import { type OpenAiModel, openAiModel } from "../../src/index.js";
+import { usageError } from "./exit.js";
+
+/** Which language model a command may ask. Without it everything works that needs none. */
+export interface ModelOptions {
+  readonly modelUrl?: string;
+  readonly model?: string;
+  readonly modelKeyEnv?: string;
+}
+
+export function addModelOptions(command: Command): Command {
+  return command
+    .optionsGroup("A language model, for what only one can do:")
+    .option("--model-url <url>", "a server that speaks OpenAI's chat completions, up to the version: https://…/v1")
+    .option("--model <name>", "the model's name there")
+    .option("--model-key-env <name>", "the environment variable with its key");
+}
+
+/** Undefined where none is named. */
+export function openModel({ modelUrl, model, modelKeyEnv }: ModelOptions): OpenAiModel | undefined {
+  if (modelUrl === undefined && model === undefined && modelKeyEnv === undefined) return undefined;
+  if (modelUrl === undefined || model === undefined)
+    throw usageError("a model needs its server and its name", "Give --model-url and --model.");
+  if (!/^https?:\/\//.test(modelUrl) || !URL.canParse(modelUrl))
+    throw usageError("--model-url takes an http or https address", "It looks like https://models.example/v1");
+  if (modelKeyEnv !== undefined && (process.env[modelKeyEnv] ?? "") === "")
+    throw usageError(`--model-key-env: the variable ${modelKeyEnv} is not set`);
+  return openAiModel({ baseUrl: modelUrl, model, ...(modelKeyEnv === undefined ? {} : { apiKeyEnv: modelKeyEnv }) });
+}

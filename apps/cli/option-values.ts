@@ -1,0 +1,71 @@
+import { InvalidArgumentError } from "commander";
+import type { Json, JsonObject } from "../../src/index.js";
+
+/** How the text of an option becomes its value. Each throws what commander reports as a usage error. */
+
+const MAX_SECONDS = 86_400 * 7;
+
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new InvalidArgumentError("A port is a number from 0 to 65535.");
+  return port;
+}
+
+/** Seconds, as milliseconds. */
+export function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (text.trim() === "" || !(seconds > 0) || seconds > MAX_SECONDS)
+    throw new InvalidArgumentError(`A time is a number of seconds above 0 and up to ${MAX_SECONDS}.`);
+  return Math.max(1, Math.round(seconds * 1000));
+}
+
+export function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It is a whole number above 0.");
+  return Number(text);
+}
+
+/** A date, a time, or seconds since the epoch, as milliseconds since the epoch. */
+export function parseMoment(text: string): number {
+  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text);
+  if (!Number.isFinite(ms)) throw new InvalidArgumentError("A time looks like 2026-01-31T12:00:00Z.");
+  return ms;
+}
+
+export function parseJson(text: string): Json {
+  try {
+    // JSON.parse gives JSON.
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new InvalidArgumentError("It is not JSON.");
+  }
+}
+
+/** For an option that may be given several times. */
+export function collect(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}
+
+/** `key=value`, several times. The value is text. */
+export function collectPairs(text: string, before: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> {
+  const equals = text.indexOf("=");
+  if (equals < 1) throw new InvalidArgumentError("It looks like key=value.");
+  return new Map(before).set(text.slice(0, equals), text.slice(equals + 1));
+}
+
+/** `protocol.key=value`, several times: what each protocol is told when it is served. */
+export function settingsOf(pairs: ReadonlyMap<string, string>): { readonly [protocol: string]: JsonObject } {
+  const settings = new Map<string, Map<string, Json>>();
+  for (const [path, value] of pairs) {
+    const dot = path.indexOf(".//");
+    if (dot < 1 || dot === path.length - 1) throw new InvalidArgumentError(`--set ${path}: it looks like protocol.key=value.`);
+    const protocol = path.slice(0, dot);
+    const members = settings.get(protocol) ?? new Map<string, Json>();
+    settings.set(protocol, members.set(path.slice(dot + 1), plainValue(value)));
+  }
+  return Object.fromEntries(Array.from(settings, ([protocol, members]) => [protocol, Object.fromEntries(members)]));
+}
+
+/** Only `true` and `false` are more than text: `1.0` is a version, not a number. */
+function plainValue(text: string): Json {
+  return text === "true" ? true : text === "false" ? false : text;
+}

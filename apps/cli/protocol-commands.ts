@@ -1,0 +1,88 @@
+import { readFile, stat } from "node:fs/promises";
+import type { Command } from "commander";
+import {
+  type CommandTools,
+  type Protocol,
+  type ProtocolCommand,
+  protocols,
+  type Records,
+  recordsBelow,
+} from "../../src/index.js";
+import { CliError, problemOf, usageError } from "./exit.js";
+import { createOutput, type Format } from "./output.js";
+import { outputOption } from "./peer.js";
+import { openTaskStore, type StoreOptions } from "./serve-store.js";
+
+interface OwnOptions extends StoreOptions {
+  readonly output: Format;
+}
+
+/** `koine <protocol> …`: what protocols bring along for the command line. */
+export function addProtocolCommands(program: Command): void {
+  for (const protocol of protocols) {
+    if (protocol.commands === undefined) continue;
+    const root = program.command(protocol.id).description(`what belongs to ${protocol.id} alone`);
+    for (const command of protocol.commands) addCommand(root, protocol, command);
+    // A word that only leads on is described by where it leads.
+    for (const group of root.commands.filter((each) => each.commands.length > 0))
+      group.description(group.commands.map((each) => each.name()).join(", "));
+  }
+}
+
+function addCommand(root: Command, protocol: Protocol, own: ProtocolCommand): void {
+  const words = own.words.split(" ");
+  const last = words.pop() ?? "";
+  const command = words.reduce(subcommand, root).command(last).description(own.summary).addOption(outputOption());
+  for (const { name, about, many } of own.arguments) command.argument(many === true ? `<${name}...>` : `<${name}>`, about);
+  if (own.storeless !== true)
+    command
+      .option("--data <dir>", "the folder that `koine serve --data` uses")
+      .option("--store <url>", "the Redis that `koine serve --store` uses");
+  if (own.examples.length > 0) command.addHelpText("after", `\nExamples:\n${own.examples.map((line) => `  ${line}`).join("\n")}`);
+  command.action(() => run(protocol, own, command.args, command.opts<OwnOptions>()));
+}
+
+/** The command of this name, made where it is missing: `protocol add` and `protocol list` share theirs. */
+function subcommand(parent: Command, name: string): Command {
+  return parent.commands.find((each) => each.name() === name) ?? parent.command(name);
+}
+
+async function run(protocol: Protocol, own: ProtocolCommand, given: readonly string[], options: OwnOptions): Promise<void> {
+  const output = createOutput(options.output);
+  if (own.looks === true && options.data !== undefined) await requireFolder(options.data);
+  const store = own.storeless === true ? undefined : await openTaskStore(options, `what ${protocol.id} remembers`);
+  if (own.storeless !== true && store === undefined)
+    throw usageError("it is not said where things are kept", "Give --data DIR or --store redis://…, as for koine serve.");
+  try {
+    const { text, document } = await own.run(given, toolsFor(protocol, store?.records));
+    if (output.format === "json") await output.document(document);
+    else if (text === "") output.say("There is nothing.");
+    else await output.text(text.endsWith("\n") ? text : `${text}\n`);
+  } catch (thrown) {
+    // The hints of agents' errors are about calling somebody, and here nobody was called.
+    const { code, message, exit } = problemOf(thrown);
+    throw new CliError(exit, message, { code });
+  } finally {
+    await store?.close?.();
+  }
+}
+
+/** Who only looks makes no folder; a name that was misspelled is said instead. */
+async function requireFolder(folder: string): Promise<void> {
+  const found = await stat(folder).catch(() => undefined);
+  if (found?.isDirectory() !== true)
+    throw usageError(`there is no folder ${folder}`, "It is the one that `koine serve --data` uses.");
+}
+
+function toolsFor(protocol: Protocol, records: Records | undefined): CommandTools {
+  return {
+    get records() {
+      if (records === undefined) throw new Error(`a storeless command of ${protocol.id} asks for a store`);
+      return recordsBelow(records, protocol.id);
+    },
+    readFile: (path) =>
+      readFile(path).catch((thrown: NodeJS.ErrnoException) => {
+        throw usageError(`the file ${path} cannot be read (${thrown.code ?? "unknown reason"})`);
+      }),
+  };
+}

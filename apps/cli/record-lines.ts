@@ -1,0 +1,95 @@
+import {
+  type Envelope,
+  type Json,
+  type JsonObject,
+  META_MEMBER,
+  parseUte,
+  readUte,
+  type Sighting,
+  writeUte,
+} from "../../src/index.js";
+
+/**
+ * What a recording says about each of its messages, below `meta.koine`, where readers of UTE keep what they do not know.
+ * Everything else of a line is the message itself, by its UTE names.
+ */
+export interface RecordNote {
+  readonly kind: "request" | "answer";
+  readonly direction: "in" | "out";
+  /** `a2a@1.0/JSONRPC`. */
+  readonly protocol: string;
+  /** Of an answer: how the call ended. */
+  readonly status?: string;
+  /** Of an answer by a task: its last state. */
+  readonly state?: string;
+  readonly error?: { readonly code: string; readonly message: string };
+  /** The message was longer than is kept: only its first words are here. */
+  readonly cut?: boolean;
+}
+
+/** One message of a recording. */
+export interface Recorded {
+  readonly envelope: Envelope;
+  readonly note: RecordNote;
+}
+
+const NO_PARTS = { "urn:koine:parts:1": [] } as const;
+
+/** The line of what was asked; undefined for calls without a message. */
+export function requestLine(sighting: Sighting): string | undefined {
+  return sighting.envelope && lineOf(sighting.envelope, noteOf(sighting, "request"));
+}
+
+/** The line of what came back, also when that was nothing, or a failure. */
+export function answerLine(sighting: Sighting): string | undefined {
+  const { envelope, answer, events, status, error } = sighting;
+  if (envelope === undefined || status === "open") return undefined;
+  const state = events.findLast((event) => event.state !== undefined)?.state;
+  const note: RecordNote = {
+    ...noteOf(sighting, "answer"),
+    status,
+    ...(state === undefined ? {} : { state }),
+    ...(error === undefined ? {} : { error }),
+  };
+  return lineOf(withParent(answer ?? emptyAnswer(sighting), envelope["id"]), note);
+}
+
+function noteOf({ direction, via: { protocol, version, binding } }: Sighting, kind: RecordNote["kind"]): RecordNote {
+  const name = version === "" ? protocol : `${protocol}@${version}`;
+  return { kind, direction, protocol: binding === "" ? name : `${name}/${binding}` };
+}
+
+function emptyAnswer({ envelope, endedAt, at, taskId, sessionId }: Sighting): JsonObject {
+  const { src = "", dst = "" } = envelope ?? {};
+  const context = { session_id: sessionId, task_id: taskId };
+  return { ts: (endedAt ?? at) / 1000, src: dst, dst: src, content: NO_PARTS, context, role: "agent" };
+}
+
+/** A recording is read by its links: which message an answer belongs to is said, whatever the wire said. */
+function withParent(document: JsonObject, parentId: Json | undefined): JsonObject {
+  const context = document["context"];
+  return { ...document, context: { ...(isObject(context) ? context : {}), parent_id: parentId } };
+}
+
+/** Through the envelope and back, so that a line is UTE by our own writer. */
+function lineOf(document: JsonObject, note: RecordNote): string {
+  const meta = document["meta"];
+  const before = isObject(meta) ? meta : {};
+  const own = before[META_MEMBER];
+  const noted = { ...document, meta: { ...before, [META_MEMBER]: { ...note, ...(isObject(own) ? own : {}) } } };
+  return JSON.stringify(writeUte(readUte(noted), { inlineBytes: Number.POSITIVE_INFINITY }));
+}
+
+/** One line of a recording, or of any file of UTE lines: without a note of ours, its role says what it is. */
+export function readLine(line: string): Recorded {
+  const envelope = parseUte(line);
+  const meta = envelope.extra?.["meta"];
+  const note = isObject(meta) ? meta[META_MEMBER] : undefined;
+  const kind = envelope.role === "agent" ? "answer" : "request";
+  // Written by `lineOf`; of a foreign file every member may be missing.
+  return { envelope, note: { kind, direction: "in", protocol: "", ...(isObject(note) ? (note as Partial<RecordNote>) : {}) } };
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,193 @@
+import { open, stat } from "node:fs/promises";
+import type { Command } from "commander";
+import {
+  AgentError,
+  cancelFrom,
+  type Envelope,
+  type EventOf,
+  isPromise,
+  type Json,
+  type Operation,
+  startCall,
+  textOf,
+} from "../../src/index.js";
+import { CliError, EXIT, usageError } from "./exit.js";
+import { lossTeller } from "./losses.js";
+import type { Output } from "./output.js";
+import { addPeerOptions, type PeerOptions, type Visit, visit } from "./peer.js";
+import { oneLine } from "./printable.js";
+import { type Recorded, readLine } from "./record-lines.js";
+import { changedLines, type Difference, differences, type Outcome, outcomeOf, recordedOutcome } from "./replay-diff.js";
+import { ReplayIds } from "./replay-ids.js";
+import { foldAnswer } from "./watch.js";
+
+interface ReplayOptions extends PeerOptions {
+  readonly to: string;
+  readonly pin?: string;
+  readonly as: string;
+  /** False for `--no-diff`. */
+  readonly diff: boolean;
+}
+
+type Answer = EventOf<"send">;
+type Verdict = "same" | "different" | "unrecorded" | "skipped";
+
+interface Exchange {
+  readonly request: Recorded;
+  readonly answer: Recorded | undefined;
+}
+
+interface Replayed {
+  readonly exchange: Exchange;
+  readonly verdict: Verdict;
+  readonly differences: readonly Difference[];
+  readonly why?: string;
+}
+
+/** A line longer than this is no message of ours. */
+const MAX_LINE_CHARACTERS = 64 * 1024 * 1024;
+const MAX_EXCHANGES = 1_000_000;
+const TEXT_CHARACTERS = 80;
+const DIFF_LINES = 40;
+const DIFF_CHARACTERS = 400;
+const NOT_COMPARED = "Not compared: ids, times, source and destination; nor where a text was cut into parts.";
+
+const EXAMPLES = `
+Examples:
+  koine replay talk.jsonl --to http://127.0.0.1:9090
+  koine replay talk.jsonl --to http://127.0.0.1:8080 --pin acp          the same conversation in another protocol
+  koine replay talk.jsonl --to http://127.0.0.1:9090 -o json | jq 'select(.verdict == "different")'
+
+Requests are sent in the order of the file. Sessions, tasks and parents get new ids, and what belonged together stays
+together. ${NOT_COMPARED}
+Exit code 1 says that an answer differs from the recorded one; --no-diff only sends.`;
+
+/** `koine replay`: a recorded conversation to another agent, and what is different. */
+export function addReplay(program: Command): void {
+  const command = program
+    .command("replay")
+    .description("send recorded requests to an agent, in any protocol, and compare its answers with the recorded ones")
+    .argument("<file>", "what `koine record` wrote: one UTE message per line")
+    .requiredOption("--to <url>", "where the agent is")
+    .option("--pin <way>", "the same as --protocol")
+    .option("--as <name>", "who we say we are", "koine")
+    .option("--no-diff", "do not compare answers; exit code 0 if all requests could be sent");
+  addPeerOptions(command).addHelpText("after", EXAMPLES).action(replay);
+}
+
+async function replay(path: string, options: ReplayOptions): Promise<void> {
+  const exchanges = await readExchanges(path);
+  if (exchanges.length === 0) throw usageError(`${path} holds no requests`, "`koine record <gateway> --to FILE` writes some.");
+  const { pin } = options;
+  await visit(options.to, pin === undefined ? options : { ...options, protocol: pin }, async (at) => {
+    const ids = new ReplayIds(() => crypto.randomUUID());
+    const counts: Record<Verdict, number> = { same: 0, different: 0, unrecorded: 0, skipped: 0 };
+    for (const exchange of exchanges) {
+      const replayed = await replayOne(exchange, ids, at, options);
+      counts[replayed.verdict]++;
+      await tell(replayed, at.output, options.diff);
+    }
+    await summarise(counts, at, options);
+  });
+}
+
+async function replayOne(exchange: Exchange, ids: ReplayIds, at: Visit, { as, diff }: ReplayOptions): Promise<Replayed> {
+  const skipped = (why: string): Replayed => ({ exchange, verdict: "skipped", differences: [], why });
+  const { request, answer } = exchange;
+  if (request.note.cut === true) return skipped("only its beginning was recorded");
+  const envelope = ids.envelopeFor(request.envelope, as, at.peer.card.name, Date.now());
+  if (envelope === undefined) return skipped("it goes on with a task whose beginning was not replayed");
+  const now = await outcome(envelope, at, (event) => ids.answered(answer?.envelope, event));
+  if (answer === undefined || answer.note.cut === true || !diff) return { exchange, verdict: "unrecorded", differences: [] };
+  const found = differences(recordedOutcome(answer), now);
+  return { exchange, verdict: found.length === 0 ? "same" : "different", differences: found };
+}
+
+/** A refusal of this one message is an answer too; an agent that cannot be reached ends the replay. */
+async function outcome(envelope: Envelope, { peer, interrupt, output }: Visit, see: (event: Answer) => void): Promise<Outcome> {
+  const streams = envelope.context.stream === true && peer.card.capabilities.streaming;
+  const operation: Operation = { kind: "send", envelope, delivery: streams ? "stream" : "answer", task: "auto" };
+  try {
+    const reply = peer.handler(operation, startCall({ cancel: cancelFrom(interrupt.signal), lose: lossTeller(output) }));
+    // `checkAnswers` around every client half lets only answers to a send pass.
+    const answer = isPromise(reply)
+      ? ((await reply) as Answer)
+      : await foldAnswer(reply as AsyncIterable<Answer>, () => undefined);
+    if (answer !== undefined) see(answer);
+    return outcomeOf(answer);
+  } catch (thrown) {
+    const error = AgentError.from(thrown);
+    if (error.code === "unavailable" || error.code === "cancelled" || error.code === "unauthenticated") throw error;
+    return { state: `error:${error.code}`, parts: [] };
+  }
+}
+
+async function tell({ exchange, verdict, differences: found, why }: Replayed, output: Output, diff: boolean): Promise<void> {
+  const { envelope, note } = exchange.request;
+  const text = oneLine(textOf(envelope.content), TEXT_CHARACTERS);
+  if (output.format === "json") {
+    const was = note.protocol === "" ? {} : { recorded_by: note.protocol };
+    await output.line({
+      request: envelope.id,
+      text,
+      ...was,
+      verdict,
+      differences: found as unknown as Json,
+      ...(why && { why }),
+    });
+    return;
+  }
+  const mark = { same: "=", different: "≠", unrecorded: diff ? "?" : ">", skipped: "!" }[verdict];
+  await output.text(`${mark} ${text}${why === undefined ? "" : ` (skipped: ${why})`}\n`);
+  for (const each of found) {
+    await output.text(`    ${each.what}\n`);
+    const lines = changedLines(each);
+    for (const line of lines.slice(0, DIFF_LINES)) await output.text(`      ${oneLine(line, DIFF_CHARACTERS)}\n`);
+    if (lines.length > DIFF_LINES) await output.text(`      … ${lines.length - DIFF_LINES} more lines\n`);
+  }
+}
+
+async function summarise(counts: Record<Verdict, number>, { peer, output }: Visit, { diff }: ReplayOptions): Promise<void> {
+  const way = `${peer.protocol}@${peer.version}/${peer.binding}`;
+  const sent = counts.same + counts.different + counts.unrecorded;
+  if (output.format === "json") await output.line({ summary: { way, sent, ...counts, compared: diff } });
+  else {
+    const skipped = counts.skipped === 0 ? "" : `, ${counts.skipped} requests skipped`;
+    const compared = `${counts.same} answers the same, ${counts.different} different, ${counts.unrecorded} not compared`;
+    output.say(`${sent} requests sent over ${way}${diff ? `: ${compared}` : ""}${skipped}`);
+    if (diff) output.say(output.colors.dim(NOT_COMPARED));
+  }
+  if (diff && counts.different > 0)
+    throw new CliError(EXIT.failure, `${counts.different} of ${sent} answers differ from the recorded ones`, {
+      code: "answers_differ",
+    });
+}
+
+/** Requests in the order of the file, each with the answer that names it as its parent. */
+async function readExchanges(path: string): Promise<readonly Exchange[]> {
+  if ((await stat(path).catch(() => undefined))?.isFile() !== true) throw usageError(`there is no file ${path}`);
+  const file = await open(path).catch((thrown: NodeJS.ErrnoException) => {
+    throw usageError(`the file ${path} cannot be read (${thrown.code ?? "unknown reason"})`);
+  });
+  const requests: Recorded[] = [];
+  const answers = new Map<string, Recorded>();
+  let number = 0;
+  for await (const line of file.readLines()) {
+    number++;
+    if (line.trim() === "") continue;
+    const recorded = readRecorded(line, path, number);
+    if (recorded.note.kind === "request") requests.push(recorded);
+    else answers.set(recorded.envelope.context.parentId ?? "", recorded);
+    if (requests.length > MAX_EXCHANGES) throw usageError(`${path} holds more than ${MAX_EXCHANGES} requests`);
+  }
+  return requests.map((request) => ({ request, answer: answers.get(request.envelope.id) }));
+}
+
+function readRecorded(line: string, path: string, number: number): Recorded {
+  try {
+    if (line.length > MAX_LINE_CHARACTERS) throw new AgentError("too_large", "the line is too long");
+    return readLine(line);
+  } catch (thrown) {
+    throw usageError(`${path}, line ${number}: ${AgentError.from(thrown).message}`, "A recording has one UTE message per line.");
+  }
+}

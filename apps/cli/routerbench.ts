@@ -1,0 +1,243 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Bench, BenchInputs, BenchSettings, Mode, OpenTools, Report, Verification } from "../../bench/routerbench/index.js";
+import { ABLATIONS, AgentError } from "../../src/index.js";
+import type { Ablation } from "../../src/router/index.js";
+import { CliError, EXIT, usageError } from "./exit.js";
+import { type Interrupt, listenForInterrupt } from "./interrupt.js";
+import { addModelOptions, type ModelOptions, openModel } from "./model-options.js";
+import { createOutput, FORMATS, type Output } from "./output.js";
+import { printable } from "./printable.js";
+import { startProgress } from "./progress.js";
+
+interface RouterbenchOptions extends ModelOptions {
+  readonly output: (typeof SHAPES)[number];
+  readonly mode: readonly Mode[];
+  readonly ablate?: readonly Ablation[];
+  readonly ranking?: string;
+  readonly train?: string;
+  readonly embeddings?: boolean;
+  readonly wrong?: boolean;
+  readonly out?: string;
+  readonly force?: boolean;
+  readonly stamp?: boolean;
+  readonly verify?: string;
+}
+
+/** Hundreds of lines that no other command needs. */
+type Benchmark = typeof import("../../bench/routerbench/index.js");
+
+const SHAPES = [...FORMATS, "html"] as const;
+/** As the benchmark has them; it is loaded only when it runs. */
+const MODES = ["spec", "spec+perf", "model"] as const satisfies readonly Mode[];
+/** More would hide the result; the report has them all. */
+const SAID_EXCLUSIONS = 20;
+
+const EXAMPLES = `
+Examples:
+  koine routerbench                                    the project's own scenarios
+  koine routerbench mine.jsonl --mode spec,spec+perf --wrong
+  koine routerbench mine.jsonl --ablate locks,priority,narrative
+  koine routerbench mine.jsonl --mode spec,model --model-url http://127.0.0.1:11434/v1 --model small
+  koine routerbench mine.jsonl --out results           decisions, metrics, tables, a page and a manifest
+  koine routerbench --verify results mine.jsonl        is all of it what the scenarios give
+
+A scenario is right only if all its modules are. One with a malformed or absent record is left out whole, and said so.
+Exit code 1 means that a run could score nothing, or that --verify found a difference.`;
+
+/** `koine routerbench`: how often the router is right. */
+export function addRouterbench(program: Command): void {
+  const command = program
+    .command("routerbench")
+    .description("measure how often the router is right, on scenarios whose answers are known")
+    .argument("[file...]", "scenarios with labels (default: the project's own)")
+    .addOption(listOption("--mode <list>", "what chooses; several are put side by side", MODES).default(["spec"], "spec"))
+    .addOption(listOption("--ablate <list>", "run again without each of these parts", ABLATIONS))
+    .option("--ranking <file>", "protocols, the best first, for spec+perf (default: A2A, ACP, ANP, Agora)")
+    .option("--embeddings", "understand sentences by their meaning, too; `koine embeddings install` brings what it needs")
+    .option("--train <file>", "train the baselines on these scenarios instead of on the rest of the same file")
+    .option("--wrong", "list the modules that were not answered right")
+    .option("--out <dir>", "leave decisions, metrics, tables, a page and a manifest in this folder")
+    .option("--force", "write into a folder that is not empty")
+    .option("--stamp", "write the time into the manifest")
+    .option("--verify <dir>", "compute what --out has left again, and tell what differs")
+    .addOption(new Option("-o, --output <format>", "what stdout gets").choices([...SHAPES]).default("text"));
+  addModelOptions(command)
+    .addHelpText("after", EXAMPLES)
+    .action((files: readonly string[], options: RouterbenchOptions) => routerbench(files, options, program.version() ?? ""));
+}
+
+function listOption<T extends string>(flags: string, description: string, known: readonly T[]): Option {
+  return new Option(flags, `${description} (${known.join(", ")})`).argParser((text): readonly T[] =>
+    [...new Set(text.split(",").map((word) => word.trim()))].map((word) => {
+      const found = known.find((each) => each === word);
+      if (found === undefined) throw new InvalidArgumentError(`It is a list of ${known.join(", ")}.`);
+      return found;
+    }),
+  );
+}
+
+async function routerbench(files: readonly string[], options: RouterbenchOptions, version: string): Promise<void> {
+  const output = createOutput(options.output === "json" ? "json" : "text");
+  const interrupt = listenForInterrupt();
+  const progress = startProgress({ stream: output.stderr });
+  const see = (run: string, done: number, total: number): void => progress.show(run, `${done} of ${total}`);
+  try {
+    const benchmark = await import("../../bench/routerbench/index.js");
+    const visit = { benchmark, interrupt, output, version, see, quiet: () => progress.stop() };
+    if (options.verify === undefined) await measure(files, options, visit);
+    else await verify(options.verify, files, options, visit);
+  } catch (thrown) {
+    if (interrupt.signal.aborted)
+      throw new CliError(EXIT.interrupted, "interrupted: nothing was measured", { code: "cancelled" });
+    throw asUsage(thrown);
+  } finally {
+    progress.stop();
+    interrupt.stop();
+  }
+}
+
+interface Visit {
+  readonly benchmark: Benchmark;
+  readonly interrupt: Interrupt;
+  readonly output: Output;
+  readonly version: string;
+  readonly see: (run: string, done: number, total: number) => void;
+  /** Takes the progress line away, before anything else is said. */
+  readonly quiet: () => void;
+}
+
+async function measure(files: readonly string[], options: RouterbenchOptions, visit: Visit): Promise<void> {
+  const { benchmark, output, quiet } = visit;
+  const settings = checkedSettings(options);
+  if (options.out !== undefined) await benchmark.checkFolder(options.out, options.force === true);
+  const { inputs, ranking } = await readFiles(files, options, benchmark);
+  const complete = { ...settings, ranking: settings.modes.includes("spec+perf") ? ranking : [] };
+  const { tools, close } = await open(complete, options, visit);
+  let bench: Bench;
+  try {
+    bench = await benchmark.runBench(inputs, complete, tools);
+  } finally {
+    await close();
+  }
+  quiet();
+  const texts = benchmark.textsOf(bench);
+  if (options.out !== undefined) {
+    const facts = { koine: visit.version, settings: complete, candidates: tools.engine.candidates, inputs };
+    const stamped = options.stamp === true ? new Date().toISOString() : undefined;
+    await benchmark.writeFolder(options.out, texts, benchmark.manifestOf(texts, { ...facts, stamped }));
+  }
+  sayExclusions(bench.report, output);
+  if (options.output === "html") await output.text(texts["report.html"]);
+  else if (options.output === "json") await output.text(texts["metrics.json"]);
+  else await output.text(benchmark.formatSections(benchmark.sectionsOf(bench.report, { wrong: options.wrong === true })));
+  if (options.out !== undefined) output.say(`written to ${printable(options.out)}`);
+  failIfNothing(bench.report);
+}
+
+/** All but the ranking, which is in a file. */
+function checkedSettings(options: RouterbenchOptions): Omit<BenchSettings, "ranking"> {
+  const { mode: modes, ablate = [], embeddings = false, model } = options;
+  if (ablate.includes("embeddings") && !embeddings) throw usageError("--ablate embeddings needs --embeddings to be without");
+  if (ablate.length > 0 && modes.every((mode) => mode === "model"))
+    throw usageError("a model has no parts to take away", "Give --mode spec, or leave out --ablate.");
+  if (options.ranking !== undefined && !modes.includes("spec+perf"))
+    throw usageError("--ranking is for the mode spec+perf", "Give --mode spec+perf, or leave it out.");
+  if (options.stamp === true && options.out === undefined) throw usageError("--stamp is for the manifest that --out leaves");
+  const asked = modes.includes("model");
+  if (asked && model === undefined)
+    throw usageError("the mode `model` needs a model", "Give --model-url and --model, or leave out that mode.");
+  return { modes, ablate, embeddings, model: asked ? (model ?? null) : null };
+}
+
+async function readFiles(
+  files: readonly string[],
+  { train, ranking }: RouterbenchOptions,
+  benchmark: Benchmark,
+): Promise<{ readonly inputs: BenchInputs; readonly ranking: readonly string[] }> {
+  const paths = files.length > 0 ? files : await benchmark.ownCorpus();
+  if (paths.length === 0) throw usageError("no scenarios are named, and the project's own are not there");
+  const scenarios = await benchmark.readInputs(paths);
+  const trainFile = train === undefined ? undefined : await benchmark.readInput(train);
+  const rankingFile = ranking === undefined ? undefined : await benchmark.readInput(ranking);
+  return {
+    inputs: { scenarios, train: trainFile, ranking: rankingFile },
+    ranking: rankingFile === undefined ? benchmark.DEFAULT_RANKING : await benchmark.rankingIn(rankingFile),
+  };
+}
+
+/** What the settings need beyond the router: a model is asked only in its own mode. */
+async function open(
+  { modes, embeddings }: Pick<BenchSettings, "modes" | "embeddings">,
+  options: ModelOptions,
+  { benchmark, interrupt, see }: Visit,
+): Promise<OpenTools> {
+  const model = modes.includes("model") ? openModel(options) : undefined;
+  const { tools, close } = await benchmark.openTools({ signal: interrupt.signal, embeddings, model, onProgress: see });
+  return { tools, close: async () => void (await Promise.all([close(), model?.close()])) };
+}
+
+const NOT_WITH_VERIFY = ["ablate", "ranking", "train", "embeddings", "out", "stamp", "force", "wrong"] as const;
+
+async function verify(folder: string, files: readonly string[], options: RouterbenchOptions, visit: Visit): Promise<void> {
+  const extra = NOT_WITH_VERIFY.find((name) => options[name] !== undefined);
+  if (extra !== undefined) throw usageError(`--verify takes its settings from the manifest, so --${extra} has no place there`);
+  if (options.output === "html") throw usageError("--verify tells its findings as text or JSON");
+  const { benchmark, output, version, quiet } = visit;
+  let opened: OpenTools | undefined;
+  let found: Verification;
+  try {
+    found = await benchmark.verifyFolder(folder, {
+      paths: [...files, ...(await benchmark.ownCorpus())],
+      koine: version,
+      toolsFor: async ({ embeddings }) => {
+        // What a model said is read from the decisions, so none is asked.
+        opened = await open({ modes: [], embeddings }, {}, visit);
+        return opened.tools;
+      },
+    });
+  } finally {
+    await opened?.close();
+  }
+  quiet();
+  const { differences, replayed } = found;
+  if (output.format === "json") await output.document({ ...found, differences: differences.map((each) => ({ ...each })) });
+  else await output.text(verdictOf(found, version));
+  if (replayed) output.say("What the model said was taken from decisions.jsonl; a model may answer otherwise today.");
+  const names = [...new Set(differences.map(({ file }) => file))];
+  if (names.length > 0)
+    throw new CliError(EXIT.failure, `${names.join(", ")}: not what the inputs give`, { code: "not_reproduced" });
+}
+
+function verdictOf({ differences, koine }: Verification, version: string): string {
+  if (differences.length === 0) return "everything is what the inputs give\n";
+  const lines = differences.map(({ file, because }) => `${file}: ${because}\n`);
+  return `${lines.join("")}${koine === version ? "" : `it was made by koine ${koine}, and this is ${version}\n`}`;
+}
+
+function sayExclusions({ excluded, runs }: Report, output: Output): void {
+  const all = [...excluded, ...runs.filter(({ without }) => without.length === 0).flatMap((run) => run.excluded)];
+  for (const { file, scenario_id, because } of all.slice(0, SAID_EXCLUSIONS))
+    output.say(printable(`left out: ${scenario_id ?? "a scenario without id"} of ${file}: ${because}`));
+  if (all.length > SAID_EXCLUSIONS) output.say(`left out: ${all.length - SAID_EXCLUSIONS} more; the report lists them`);
+}
+
+function failIfNothing({ runs }: Report): void {
+  const empty = runs.find(({ metrics }) => metrics.modules.of === 0);
+  if (empty !== undefined)
+    throw new CliError(EXIT.failure, `the run ${empty.name} could score nothing: ${empty.excluded[0]?.because ?? ""}`);
+}
+
+/** Errors about what was named on the command line; the hints of agents' errors are about calling somebody. */
+const ABOUT_USAGE: ReadonlySet<string> = new Set([
+  "not_found",
+  "invalid_message",
+  "decode",
+  "too_large",
+  "conflict",
+  "unsupported",
+]);
+
+function asUsage(thrown: unknown): unknown {
+  if (!(thrown instanceof AgentError) || !ABOUT_USAGE.has(thrown.code)) return thrown;
+  return usageError(thrown.message, thrown.code === "conflict" ? "Name another folder, or give --force." : undefined);
+}

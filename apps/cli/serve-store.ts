@@ -1,0 +1,39 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { openRedisStore, openSqliteStore, type Store } from "../../src/index.js";
+import { CliError, EXIT, problemOf, usageError } from "./exit.js";
+
+export interface StoreOptions {
+  /** A folder: tasks in SQLite, large parts beside them. */
+  readonly data?: string;
+  /** `redis://…`: shared by replicas. */
+  readonly store?: string;
+  readonly durable?: "process" | "power";
+}
+
+const TASKS_FILE = "tasks.db";
+
+/** Where tasks, and `what` beside them, are kept. Undefined: in memory. */
+export async function openTaskStore(options: StoreOptions, what = "tasks"): Promise<Store | undefined> {
+  const { data, store, durable } = options;
+  if (data !== undefined && store !== undefined)
+    throw usageError(`--data and --store both say where ${what} can be kept`, "Give one of them.");
+  if (durable !== undefined && data === undefined)
+    throw usageError("--durable is about the files of --data", "Give --data DIR too.");
+  try {
+    if (store !== undefined) return await openRedisStore({ url: checkedRedis(store) });
+    if (data === undefined) return undefined;
+    await mkdir(data, { recursive: true, mode: 0o700 });
+    const file = join(data, TASKS_FILE);
+    return await openSqliteStore({ file, now: Date.now, synchronous: durable === "power" ? "full" : "normal" });
+  } catch (thrown) {
+    if (thrown instanceof CliError) throw thrown;
+    throw new CliError(EXIT.failure, `${what} cannot be kept in ${data ?? "Redis"}: ${problemOf(thrown).message}`);
+  }
+}
+
+/** The address may hold a password, so it is never repeated. */
+function checkedRedis(url: string): string {
+  if (/^rediss?:\/\//.test(url) && URL.canParse(url)) return url;
+  throw usageError("--store takes the address of a Redis", "It looks like redis://127.0.0.1:6379");
+}

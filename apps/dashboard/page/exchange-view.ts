@@ -1,0 +1,110 @@
+import type { Loss, Sighting, WireBytes } from "../../../src/index.js";
+import { bytesView, codeView } from "./code-view.js";
+import { h } from "./dom.js";
+import { bytes, clock } from "./format.js";
+import { protocolChip } from "./protocol-hues.js";
+import type { Passage } from "./trace-tree.js";
+
+/** One translation in four steps, side by side: bytes in, the neutral message, bytes out, and what was lost between. */
+export function passageView({ incoming, outgoing }: Passage, way: "request" | "answer"): HTMLElement {
+  const asked = way === "request";
+  const [first, last] = asked ? [incoming, outgoing] : [outgoing, incoming];
+  const wire = (sighting: Sighting | undefined): WireBytes | undefined => (asked ? sighting?.request : sighting?.response);
+  const middle = asked ? (incoming?.envelope ?? outgoing?.envelope) : (outgoing?.answer ?? incoming?.answer);
+  const losses = uniqueLosses([...(incoming?.losses ?? []), ...(outgoing?.losses ?? [])]);
+  return h(
+    "div",
+    { class: "passage" },
+    step("1", "Wire in", first, wireBody(wire(first), "wire in", absence(first, asked, "in"))),
+    step(
+      "2",
+      "Envelope",
+      undefined,
+      middle === undefined
+        ? nothing("No neutral message: this answer came as events, or the operation has none.")
+        : codeView(JSON.stringify(middle), "envelope"),
+    ),
+    step("3", "Wire out", last, wireBody(wire(last), "wire out", absence(last, asked, "out"))),
+    step("4", "Losses", undefined, lossList(losses)),
+  );
+}
+
+function step(number: string, title: string, at: Sighting | undefined, body: HTMLElement): HTMLElement {
+  return h(
+    "section",
+    { class: "step" },
+    h(
+      "header",
+      {},
+      h("span", { class: "step-number", "aria-hidden": "true" }, number),
+      h("h3", {}, title),
+      at !== undefined && protocolChip(`${at.via.protocol}@${at.via.version}/${at.via.binding}`),
+    ),
+    body,
+  );
+}
+
+function absence(sighting: Sighting | undefined, asked: boolean, side: "in" | "out"): string {
+  if (sighting !== undefined) return "The bytes are no longer kept, or there were none yet.";
+  const outer = asked === (side === "in");
+  return outer ? "Nobody from outside asked for this: it began here." : "Nothing went out: the agent answered in this process.";
+}
+
+const nothing = (says: string): HTMLElement => h("p", { class: "empty" }, says);
+
+function wireBody(wire: WireBytes | undefined, label: string, absent: string): HTMLElement {
+  if (wire === undefined) return nothing(absent);
+  const headers = Object.entries(wire.headers);
+  return h(
+    "div",
+    { class: "wire" },
+    h("p", { class: "wire-head" }, wire.head, h("span", { class: "quiet" }, ` ${bytes(wire.bytes)}${wire.cut ? ", cut" : ""}`)),
+    headers.length > 0 &&
+      h(
+        "details",
+        { class: "wire-headers" },
+        h("summary", {}, `${headers.length} header fields`),
+        h("dl", {}, ...headers.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+      ),
+    wire.body === ""
+      ? nothing("Empty body.")
+      : wire.encoding === "base64"
+        ? bytesView(wire.body, `${label}, as hex`)
+        : codeView(wire.body, label),
+  );
+}
+
+function lossList(losses: readonly Loss[]): HTMLElement {
+  if (losses.length === 0)
+    return h("p", { class: "no-loss" }, h("strong", {}, "None."), " Every field of the message was carried.");
+  return h(
+    "ul",
+    { class: "losses" },
+    ...losses.map(({ protocol, path, valueKind, reason }) =>
+      h(
+        "li",
+        {},
+        h("div", {}, protocolChip(protocol), " ", h("code", {}, path), " ", h("span", { class: "quiet" }, valueKind)),
+        h("p", {}, reason),
+      ),
+    ),
+  );
+}
+
+function uniqueLosses(losses: readonly Loss[]): readonly Loss[] {
+  return [...new Map(losses.map((loss) => [`${loss.protocol} ${loss.path} ${loss.reason}`, loss])).values()];
+}
+
+/** The events of a streamed answer, with the time since the call began. */
+export function eventList(sighting: Sighting): HTMLElement {
+  const lines = sighting.events.map((event) =>
+    h(
+      "li",
+      {},
+      h("time", { title: clock(event.at) }, `+${event.at - sighting.at} ms`),
+      h("span", { class: "event-kind" }, event.state === undefined ? event.kind : `${event.kind} · ${event.state}`),
+      h("span", { class: "event-text" }, event.text ?? ""),
+    ),
+  );
+  return h("section", { class: "events-box" }, h("h3", {}, `${lines.length} events`), h("ol", { class: "events" }, ...lines));
+}

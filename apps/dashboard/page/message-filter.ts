@@ -1,0 +1,36 @@
+import type { SightingSummary } from "../../../src/index.js";
+
+/** What the list shows. An empty member asks for nothing. */
+export interface MessageFilter {
+  readonly agent: string;
+  readonly protocol: string;
+  readonly direction: string;
+  readonly failedOnly: boolean;
+  readonly traceId: string;
+  readonly text: string;
+}
+
+export const EVERYTHING: MessageFilter = {
+  agent: "",
+  protocol: "",
+  direction: "",
+  failedOnly: false,
+  traceId: "",
+  text: "",
+};
+
+/** One question made of all members, so that the text is prepared once and not per message. */
+export function matcher(filter: MessageFilter): (message: SightingSummary) => boolean {
+  const text = filter.text.trim().toLowerCase();
+  return (message) =>
+    (filter.agent === "" || message.agent === filter.agent || message.caller === filter.agent) &&
+    (filter.protocol === "" || message.via.protocol === filter.protocol) &&
+    (filter.direction === "" || message.direction === filter.direction) &&
+    (!filter.failedOnly || message.status === "failed") &&
+    (filter.traceId === "" || message.traceId === filter.traceId) &&
+    (text === "" || haystack(message).includes(text));
+}
+
+function haystack({ text, agent, caller, operation, error, traceId, taskId = "" }: SightingSummary): string {
+  return `${text}\n${agent}\n${caller}\n${operation}\n${error?.message ?? ""}\n${traceId}\n${taskId}`.toLowerCase();
+}

@@ -1,0 +1,156 @@
+import type { HouseRoute } from "../../src/index.js";
+import {
+  AgentError,
+  type ErrorCode,
+  errorResponse,
+  isFresh,
+  jsonResponse,
+  type Request,
+  type Response,
+} from "../../src/index.js";
+import { type Asset, readAssets } from "./assets.js";
+import type { Console } from "./console.js";
+import { createGuard, type Guard, type GuardOptions } from "./guard.js";
+import { sendLines } from "./send-lines.js";
+import { stateFeed } from "./state-feed.js";
+
+export type DashboardOptions = GuardOptions;
+
+type Answer = (request: Request) => Response | Promise<Response>;
+
+/** Tasks the page lists. */
+const TASKS_LISTED = 200;
+const ASSET_PREFIX = "/koine/assets/";
+const TASK_PREFIX = "/koine/api/tasks/";
+const NODE_PREFIX = "/koine/api/nodes/";
+
+/** Nothing from elsewhere, nothing inline, no markup made from text, in nobody's frame. */
+const SAFE_HEADERS = {
+  "content-security-policy":
+    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+} as const;
+
+/** The page and everything it asks for beside messages, to be put on the gateway's own port. */
+export function dashboardRoutes(console: Console, options: DashboardOptions): readonly HouseRoute[] {
+  const guard = createGuard(options);
+  const asset = assetServer();
+  const read = (path: string, answer: Answer): readonly HouseRoute[] =>
+    ["GET", "HEAD"].map((method) => ({ route: { method, path }, exchange: guarded(guard.look, answer) }));
+  const act = (path: string, answer: Answer): HouseRoute => ({
+    route: { method: "POST", path },
+    exchange: guarded(guard.act, answer),
+  });
+  const { send } = console;
+
+  return [
+    ...read("/koine", () => ({ status: 308, headers: { location: "koine/" }, body: undefined })),
+    ...read("/koine/", (request) => asset(request, "index.html")),
+    ...read(`${ASSET_PREFIX}*`, (request) => asset(request, request.path.slice(ASSET_PREFIX.length))),
+    ...read("/koine/api/session", (request) => json(session(console, guard, request))),
+    ...read("/koine/api/state", () => json(console.state())),
+    { route: { method: "GET", path: "/koine/api/state/feed" }, exchange: guarded(guard.look, stateFeed(console)) },
+    ...read("/koine/api/tasks", async () => json({ tasks: await console.tasks(TASKS_LISTED) })),
+    ...read(`${TASK_PREFIX}*`, async (request) => json({ events: await console.taskEvents(taskOf(request)) })),
+    ...read(`${NODE_PREFIX}*`, (request) => json({ ways: waysOf(console, request) })),
+    act(`${NODE_PREFIX}*`, (request) => actOn(console, request)),
+    ...(send === undefined ? [] : [act("/koine/api/send", sendLines(send.bind(console)))]),
+  ];
+}
+
+const STATUS: { readonly [code in ErrorCode]?: number } = {
+  invalid_message: 400,
+  decode: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  task_not_found: 404,
+  conflict: 409,
+  too_large: 413,
+  unsupported: 501,
+  overloaded: 503,
+  unavailable: 503,
+};
+
+/** Whatever is answered, and whatever is thrown, carries the same headers. */
+function guarded(allow: (request: Request) => Promise<void>, answer: Answer): Answer {
+  return async (request) => {
+    const response = await allow(request)
+      .then(() => answer(request))
+      .catch(refusal);
+    const headers = { ...SAFE_HEADERS, "cache-control": "no-store", ...response.headers };
+    return request.method === "HEAD" ? { status: response.status, headers, body: undefined } : { ...response, headers };
+  };
+}
+
+function refusal(thrown: unknown): Response {
+  const error = AgentError.from(thrown);
+  return errorResponse(STATUS[error.code] ?? 500, error);
+}
+
+const json = (value: unknown): Response => jsonResponse(200, JSON.stringify(value));
+
+/** What this visitor may do here, so that the page can say so before anybody tries. */
+function session(console: Console, guard: Guard, request: Request): { readonly [name: string]: boolean } {
+  const holdsToken = guard.holdsToken(request);
+  return { holdsToken, maySend: holdsToken && console.send !== undefined, mayAct: holdsToken && console.act !== undefined };
+}
+
+/** Files are read once, by the first who asks; after a failure the next one tries again. */
+function assetServer(): (request: Request, name: string) => Promise<Response> {
+  let reading: Promise<ReadonlyMap<string, Asset>> | undefined;
+  return async (request, name) => {
+    reading ??= readAssets();
+    const assets = await reading.catch((thrown: unknown) => {
+      reading = undefined;
+      throw thrown;
+    });
+    const found = assets.get(name);
+    if (found === undefined) throw new AgentError("not_found", `the page has no file ${JSON.stringify(name.slice(0, 100))}`);
+    const headers = { "content-type": found.type, etag: found.etag, "cache-control": "no-cache" };
+    if (isFresh(request.headers["if-none-match"], found.etag)) return { status: 304, headers, body: undefined };
+    return { status: 200, headers, body: found.text };
+  };
+}
+
+const taskOf = (request: Request): string => decoded(request.path.slice(TASK_PREFIX.length));
+
+function waysOf(console: Console, request: Request): unknown {
+  const { node, rest } = nodeOf(request);
+  if (rest !== "ways") throw new AgentError("not_found", `nothing answers ${request.method} ${request.path}`);
+  return known(console, node) && console.ways(node);
+}
+
+async function actOn(console: Console, request: Request): Promise<Response> {
+  const { node, rest } = nodeOf(request);
+  if (rest !== "kill" && rest !== "restart")
+    throw new AgentError("not_found", `nothing answers ${request.method} ${request.path}`);
+  const { actions, title } = known(console, node);
+  if (console.act === undefined || !actions.includes(rest))
+    throw new AgentError("conflict", `${title} cannot be asked to ${rest} now`);
+  await console.act(node, rest);
+  return { status: 204, headers: {}, body: undefined };
+}
+
+function nodeOf({ path }: Request): { readonly node: string; readonly rest: string } {
+  const [node = "", rest = "", ...more] = path.slice(NODE_PREFIX.length).split("/");
+  return { node: decoded(node), rest: more.length === 0 ? rest : "" };
+}
+
+function known(console: Console, id: string): ReturnType<Console["state"]>["nodes"][number] {
+  const node = console.state().nodes.find((each) => each.id === id);
+  if (node === undefined) throw new AgentError("not_found", `there is no node ${JSON.stringify(id.slice(0, 100))}`);
+  return node;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new AgentError("not_found", "the address is not written in UTF-8");
+  }
+}

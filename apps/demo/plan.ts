@@ -1,0 +1,41 @@
+import { readFile } from "node:fs/promises";
+import { dirname, extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { AgentError, type Decision, parseScenarioText, route } from "../../src/index.js";
+import { type Plan, parsePlan } from "../up/index.js";
+import { freePort } from "./ports.js";
+
+const SCENARIO = "scenario.yaml";
+const FOLDER = dirname(fileURLToPath(import.meta.url));
+/** Agents run from source where this does, and compiled where this is. */
+const EXTENSION = extname(fileURLToPath(import.meta.url));
+
+/** What the harbour has running already; all else is the router's choice. */
+const PINS: { readonly [id: string]: string } = {
+  // "Has been answering since last year and nobody wants to touch it."
+  berths: "a2a@0.3/JSONRPC",
+  pilots: "a2a@1.0/GRPC",
+};
+
+/** Who asks whom. */
+const CALLS: { readonly [id: string]: readonly string[] } = { pilots: ["rules"], cranes: ["berths"] };
+
+export interface Harbour {
+  readonly decisions: readonly Decision[];
+  readonly plan: Plan;
+}
+
+/** The decisions of the router about the scenario, and the plan they make. Every module has a port of its own from `firstPort` on. */
+export async function planHarbour(firstPort: number, given: Set<number>): Promise<Harbour> {
+  const { scenarios, excluded } = await parseScenarioText(await readFile(`${FOLDER}/${SCENARIO}`, "utf8"), SCENARIO);
+  const [scenario] = scenarios;
+  if (scenario === undefined || excluded.length > 0) throw new AgentError("invalid_message", `${SCENARIO} cannot be read`);
+  const { decisions } = await route(scenario);
+  const modules: object[] = [];
+  for (const { id } of scenario.modules) {
+    const port = await freePort(firstPort, given);
+    modules.push({ id, agent: `./agents/${id}${EXTENSION}`, port, neighbours: CALLS[id] ?? [], pin: PINS[id] });
+  }
+  const text = JSON.stringify({ decisions, modules });
+  return { decisions, plan: await parsePlan(text, { name: SCENARIO, folder: FOLDER }) };
+}

@@ -1,0 +1,13 @@
+/** Agents of others, in every protocol: the configuration, and the gateway that runs it. */
+export type { Gateway, GatewayDeps, ReloadReport } from "./api.js";
+export { type CheckedUpstream, checkGateway } from "./check.js";
+export type { AgentConfig, GatewayConfig } from "./config.js";
+export { ConfigError, type ConfigProblem, problemText } from "./config-problem.js";
+export { CONFIG_SCHEMA, type ConfigDocument } from "./config-schema.js";
+export { openGateway } from "./gateway.js";
+export { spokenInFront } from "./interface-names.js";
+export type { AgentLosses } from "./losses.js";
+export { configFrom, parseConfig, readConfig } from "./read-config.js";
+export { configJsonSchema, configReference } from "./schema-document.js";
+export type { AgentStatus, UpstreamStatus } from "./status.js";
+export { type ConfigMark, type ConfigWatch, markOf, watchConfig } from "./watch-config.js";

@@ -1,0 +1,64 @@
+import type { Sighting, SightingLog } from "../../src/index.js";
+
+/** How many answers' times are kept of one link. */
+const LATENCIES = 120;
+/** Links that are counted; more callers than this share nothing on the page. */
+const LINKS = 500;
+
+export interface LinkCount {
+  readonly from: string;
+  readonly to: string;
+  protocol: string;
+  messages: number;
+  failures: number;
+  /** Oldest first, in milliseconds. */
+  readonly latencies: number[];
+}
+
+/** Counts messages that the inspector saw end: from callers, and to upstreams. Questions about tasks and cards are no messages. */
+export class LinkCounts {
+  readonly #links = new Map<string, LinkCount>();
+  /** Sightings that have not ended are told again; each counts once. */
+  readonly #counted = new Set<string>();
+  readonly #stop = new AbortController();
+
+  constructor(log: SightingLog, changed: () => void) {
+    void this.#follow(log, changed);
+  }
+
+  get all(): readonly LinkCount[] {
+    return [...this.#links.values()];
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
+
+  async #follow(log: SightingLog, changed: () => void): Promise<void> {
+    try {
+      for await (const sighting of log.follow({}, 0, this.#stop.signal)) {
+        if (sighting.status === "open" || sighting.operation !== "send") continue;
+        this.#count(sighting);
+        changed();
+      }
+    } catch {
+      // Nobody counts any more; the gateway goes on.
+    }
+  }
+
+  #count({ id, direction, caller, agent, via, at, endedAt, status }: Sighting): void {
+    if (this.#counted.has(id)) return;
+    this.#counted.add(id);
+    if (this.#counted.size > LINKS * 20) this.#counted.delete(this.#counted.values().next().value ?? "");
+    const [from, to] = direction === "in" ? [`caller:${caller}`, agent] : ["gateway", agent];
+    const key = JSON.stringify([from, to]);
+    const link = this.#links.get(key) ?? { from, to, protocol: "", messages: 0, failures: 0, latencies: [] };
+    if (!this.#links.has(key) && this.#links.size >= LINKS) return;
+    this.#links.set(key, link);
+    link.protocol = via.protocol;
+    link.messages++;
+    if (status === "failed") link.failures++;
+    if (endedAt !== undefined) link.latencies.push(endedAt - at);
+    if (link.latencies.length > LATENCIES) link.latencies.shift();
+  }
+}

@@ -1,0 +1,34 @@
+import {
+  type ConnectOptions,
+  connect,
+  type RemoteAgent,
+  type SharedCallers,
+  sharingCallers,
+  type UpstreamCredentials,
+} from "../../src/index.js";
+
+/** An upstream that was reached, and what it learns of callers. */
+export interface ReachedUpstream {
+  readonly remote: RemoteAgent;
+  readonly callers: Pick<SharedCallers, "sendsCredentialsOn" | "notes">;
+}
+
+/** Connects so that the upstream sees whose credential it shall. One whose card demands what nobody can show is refused. */
+export async function reachUpstream(
+  url: string,
+  options: Omit<ConnectOptions, "link">,
+  upstreamCredentials: UpstreamCredentials,
+): Promise<ReachedUpstream> {
+  const callers = sharingCallers(url, { ...options, as: "gateway" }, { upstreamCredentials });
+  const remote = await connect(url, callers.options).catch(async (thrown: unknown) => {
+    await callers.options.link?.close();
+    throw thrown;
+  });
+  try {
+    callers.check(remote.card);
+    return { remote, callers };
+  } catch (thrown) {
+    await remote.close();
+    throw thrown;
+  }
+}

@@ -1,0 +1,61 @@
+// A process of a running network: one agent on one protocol, or one bridge. Its task is the one argument. It ends when it is
+// told to, and when whoever started it is gone.
+import type { PeerAddress, Server } from "../../src/index.js";
+import { serveBridge } from "./bridge-process.js";
+import type { Callee, ChildMessage, ChildTask } from "./child-task.js";
+import { readCredentials } from "./secrets.js";
+import { echoAgent, serveOne, serveWay } from "./serve-one.js";
+
+const USAGE_EXIT = 2;
+const FAILED_EXIT = 1;
+
+function tell(message: ChildMessage): void {
+  process.send?.(message);
+}
+
+async function start(task: ChildTask): Promise<Pick<Server, "close">> {
+  const source = { env: process.env, folder: task.folder };
+  const addressOf = async ({ url, pin, credentials }: Callee): Promise<PeerAddress> => ({
+    url,
+    protocol: pin,
+    credentials: await readCredentials(credentials, source),
+  });
+  const credentials = await readCredentials(task.credentials, source);
+  if (task.kind === "bridge") {
+    const { name, pin, port } = task;
+    return serveBridge({ name, to: await addressOf(task.to), pin, port, credentials });
+  }
+  const peers = await Promise.all(Object.entries(task.peers).map(async ([id, callee]) => [id, await addressOf(callee)] as const));
+  const options = { name: task.id, credentials, peers: Object.fromEntries(peers) };
+  return task.file === undefined
+    ? serveWay(echoAgent(task.id), task.pin, task.port, options)
+    : serveOne(task.file, task.pin, task.port, options);
+}
+
+function reasonOf(thrown: unknown, { port }: ChildTask): string {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  if (code === "EADDRINUSE") return `port ${port} is taken`;
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+async function main(argument: string | undefined): Promise<void> {
+  if (argument === undefined) process.exit(USAGE_EXIT);
+  const task = JSON.parse(argument) as ChildTask; // whoever starts this wrote it with this type
+  let end = (): void => process.exit(0);
+  // Heard from the first moment on: a bridge may wait for ever for an agent that went away together with who started it.
+  process.once("SIGTERM", () => end());
+  process.once("disconnect", () => end());
+  if (process.connected === false) end();
+  try {
+    const server = await start(task);
+    end = () => void server.close().finally(() => process.exit(0));
+    tell({ listening: task.port });
+  } catch (thrown) {
+    const failed = reasonOf(thrown, task);
+    process.stderr.write(`${failed}\n`);
+    if (process.send === undefined) process.exit(FAILED_EXIT);
+    process.send({ failed } satisfies ChildMessage, () => process.exit(FAILED_EXIT));
+  }
+}
+
+await main(process.argv[2]);

@@ -1,0 +1,81 @@
+import {
+  AgentError,
+  type DecisionRecord,
+  type Decisions,
+  parseScenarioText,
+  type ReadScenarios,
+  readScenarios,
+  route,
+  type Scenario,
+} from "../../src/index.js";
+import { type CapabilityId, judge } from "../../src/router/index.js";
+import { type PlacedDocument, placedDocument } from "../config/index.js";
+import type { PlanDocument } from "./plan-schema.js";
+
+/** What was decided, and what routing found out on the way. */
+export interface Routed {
+  readonly decisions: Decisions;
+  readonly found: ReadonlyMap<string, { readonly neighbours: readonly string[]; readonly requires: readonly CapabilityId[] }>;
+}
+
+type ReadRelated = (path: string) => Promise<string>;
+
+/** The decisions of a plan: its own, those of a file, or what the router says of its scenario. */
+export async function decisionsOf({ decisions, scenario, abstain }: PlanDocument, read: ReadRelated): Promise<Routed> {
+  if (typeof decisions === "string") return { decisions: await decisionsIn(decisions, read), found: new Map() };
+  if (decisions !== undefined) return { decisions, found: new Map() };
+  return routed(await scenarioOf(scenario, read), abstain);
+}
+
+/** A text as a document; what keeps it from being one is said with its line. */
+export async function documentIn(text: string, name: string): Promise<PlacedDocument> {
+  const placed = await placedDocument(text);
+  if (placed.kind === "document") return placed;
+  throw new AgentError("decode", `${name}:${placed.spot.line}: the document ${placed.message}`);
+}
+
+/** What `koine route -o json` prints, a bare list, or records by module. */
+async function decisionsIn(file: string, read: ReadRelated): Promise<Decisions> {
+  const { value } = await documentIn(await read(file), file);
+  const inner = isRecord(value) && Array.isArray(value["decisions"]) ? value["decisions"] : value;
+  const records: readonly unknown[] = Array.isArray(inner) ? inner : isRecord(inner) ? Object.values(inner) : [];
+  if (records.length === 0 || !records.every(isDecision))
+    throw new AgentError("invalid_message", `${file} holds no decisions`, { field: "decisions" });
+  return inner as Decisions; // every record was just looked at
+}
+
+function isDecision(value: unknown): value is DecisionRecord {
+  if (!isRecord(value)) return false;
+  const { selected_protocol: chosen, module_id: id } = value;
+  return (typeof chosen === "string" || chosen === null) && (id === undefined || typeof id === "string");
+}
+
+function isRecord(value: unknown): value is { readonly [member: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+async function scenarioOf(given: PlanDocument["scenario"], read: ReadRelated): Promise<Scenario> {
+  const found = typeof given === "string" ? await parseScenarioText(await read(given), given) : readScenarios(given);
+  return onlyOne(found);
+}
+
+function onlyOne({ scenarios, excluded }: ReadScenarios): Scenario {
+  const [problem] = excluded;
+  if (problem !== undefined)
+    throw new AgentError("invalid_message", `${problem.where} ${problem.because}`, { field: "scenario" });
+  const [scenario] = scenarios;
+  if (scenario === undefined || scenarios.length > 1)
+    throw new AgentError("invalid_message", `a plan has one scenario, and there are ${scenarios.length}`, { field: "scenario" });
+  return scenario;
+}
+
+async function routed(scenario: Scenario, abstain: PlanDocument["abstain"]): Promise<Routed> {
+  const settings = abstain === undefined ? {} : { abstain: { kind: "default", protocol: abstain } as const };
+  const { decisions } = await route(scenario, settings);
+  const found = scenario.modules.map((module) => {
+    const { constraints } = judge(scenario, module, settings);
+    const requires = constraints.filter(({ kind }) => kind === "requires").map(({ capability }) => capability);
+    return [module.id, { neighbours: module.neighbours ?? [], requires }] as const;
+  });
+  return { decisions, found: new Map(found) };
+}

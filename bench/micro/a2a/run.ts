@@ -1,0 +1,161 @@
+import { type Conclusion, conclude, isConclusive, ratiosOf, tooCloseToCall, verdictOf } from "../../harness/conclude.js";
+import { hasH2load } from "../../harness/h2load.js";
+import { describeMachine } from "../../harness/machine.js";
+import type { Cores } from "../../harness/processes.js";
+import { stopAllWorkers } from "../../harness/processes.js";
+import type { Progress } from "../../harness/progress.js";
+import type { BenchResult, Machine, Row } from "../../harness/result.js";
+import { type Arm, runSection } from "../../harness/rounds.js";
+import { median } from "../../harness/statistics.js";
+import type { Options } from "./options.js";
+import { FULL_KEYS, QUICK_KEYS, RATIOS, type SectionName } from "./ratios.js";
+import { bothArms, codecArms, grpcArms, memoryArms, type SectionSettings, serverArms, streamArms } from "./sections.js";
+import { type Stage, setStage } from "./stage.js";
+import { growthOf, isFlat, watchTasksKept } from "./tasks-kept.js";
+
+export interface BenchSurroundings {
+  readonly dist: string;
+  readonly cores: Cores;
+  readonly progress: Progress;
+  /** When the process started, in milliseconds since the epoch: the budget of a quick run counts from there. */
+  readonly startedAtMs: number;
+}
+
+const QUICK_BUDGET_MS = 44_000;
+const QUICK: SectionSettings = {
+  window: { rampMs: 30, windowMs: 200 },
+  warmUp: { rampMs: 0, windowMs: 700, minAnswers: 8000 },
+  quick: true,
+};
+const FULL: SectionSettings = {
+  window: { rampMs: 50, windowMs: 250 },
+  warmUp: { rampMs: 0, windowMs: 1500, minAnswers: 8000 },
+  quick: false,
+};
+const STREAMS: SectionSettings = {
+  quick: false,
+  window: { rampMs: 100, windowMs: 400 },
+  warmUp: { rampMs: 0, windowMs: 1500, minAnswers: 1000 },
+};
+const QUICK_ROUNDS = 24;
+const FULL_ROUNDS = 20;
+const MEMORY_ROUNDS = 3;
+
+/** Runs what the options ask for and says what came out. */
+export async function runBench(options: Options, surroundings: BenchSurroundings): Promise<BenchResult> {
+  const machine = describeMachine(surroundings.cores);
+  const stage = await setStage(surroundings.dist, options.arms, surroundings.cores);
+  const run = { options, stage, ...surroundings };
+  const rows =
+    options.mode === "quick" ? await runQuick(run) : options.mode === "full" ? await runFull(run) : await runMemory(run);
+  const conclusion = conclude(RATIOS, rows);
+  return {
+    schema: 1,
+    bench: "a2a",
+    mode: options.mode,
+    startedAt: new Date(surroundings.startedAtMs).toISOString(),
+    seconds: Math.round((Date.now() - surroundings.startedAtMs) / 1000),
+    machine,
+    rounds: rows[0]?.series.length ?? 0,
+    rows,
+    ...conclusion,
+    ...(options.mode === "memory"
+      ? concludeMemory(rows)
+      : { verdict: verdictOf(conclusion, options.mode === "quick" ? QUICK_KEYS : FULL_KEYS) }),
+    notes: notesOf(machine, rows, conclusion),
+  };
+}
+
+interface Run extends BenchSurroundings {
+  readonly options: Options;
+  readonly stage: Stage;
+}
+
+/** Planned rounds, then more while the floor does not equal itself and time is left. */
+async function runQuick(run: Run): Promise<readonly Row[]> {
+  const arms = await serverArms(run.stage, QUICK);
+  const planned = run.options.rounds ?? QUICK_ROUNDS;
+  const roundMs = arms.length * (QUICK.window.rampMs + QUICK.window.windowMs + 60);
+  const timeLeft = () => Date.now() + roundMs < run.startedAtMs + QUICK_BUDGET_MS;
+  return runArms(run, "server", arms, (done, rows) => (done < planned || !floorsAgree(rows)) && (done === 0 || timeLeft()));
+}
+
+async function runFull(run: Run): Promise<readonly Row[]> {
+  const rounds = run.options.rounds ?? FULL_ROUNDS;
+  const upTo = (limit: number) => (done: number) => done < limit;
+  const rows: Row[] = [];
+  const section = async (
+    name: SectionName,
+    arms: () => Promise<readonly Arm[]> | readonly Arm[],
+    again: (done: number, rows: readonly Row[]) => boolean,
+  ) => {
+    if (run.options.section !== undefined && run.options.section !== name) return;
+    rows.push(...(await runArms(run, name, await arms(), again)));
+    // The next section starts from nothing: idle servers with full heaps would disturb it.
+    stopAllWorkers();
+  };
+  const again = (done: number, sofar: readonly Row[]) => done < rounds || (done < 2 * rounds && !floorsAgree(sofar));
+  await section("server", () => serverArms(run.stage, FULL), again);
+  await section("both", () => bothArms(run.stage, FULL), upTo(rounds));
+  await section("streams", () => streamArms(run.stage, STREAMS), upTo(rounds));
+  if (hasH2load()) await section("grpc", () => grpcArms(run.stage, FULL, run.cores), upTo(rounds));
+  await section("memory", () => memoryArms(run.stage), upTo(Math.min(rounds, MEMORY_ROUNDS)));
+  if (run.stage.families.has("koine")) await section("codec", () => codecArms(run.stage), upTo(rounds));
+  return rows;
+}
+
+function runMemory({ stage, progress }: Run): Promise<readonly Row[]> {
+  return watchTasksKept(stage, (arm, sends) => progress.show(`${arm}: ${sends.toLocaleString("en-US")} of 100,000 tasks`));
+}
+
+function runArms(
+  run: Run,
+  name: SectionName,
+  arms: readonly Arm[],
+  again: (done: number, rows: readonly Row[]) => boolean,
+): Promise<readonly Row[]> {
+  const onStep = (round: number, arm: string) => run.progress.show(`${name} · round ${round + 1} · ${arm}`);
+  return runSection({ name, arms, again, onStep });
+}
+
+function floorsAgree(rows: readonly Row[]): boolean {
+  const definition = RATIOS.find(({ key }) => key === "floor_vs_floor");
+  const perRound = definition && ratiosOf(definition, rows);
+  return perRound !== undefined && isConclusive(median(perRound));
+}
+
+function concludeMemory(rows: readonly Row[]): Pick<BenchResult, "ratios" | "targets" | "verdict"> {
+  const growth = new Map(rows.map((row) => [row.arm, row.series.map(({ rssMb }) => rssMb ?? Number.NaN)]));
+  const ratios = Object.fromEntries(
+    [...growth].map(([arm, series]) => [`${arm.replace("-", "")}_rss_growth_over_100000_tasks`, growthOf(series)]),
+  );
+  const koine = growth.get("koine");
+  if (koine === undefined) return { ratios, targets: {}, verdict: "incomplete" };
+  return {
+    ratios,
+    targets: { koine_rss_growth_over_100000_tasks: { atMost: 1.1, met: isFlat(koine) } },
+    verdict: isFlat(koine) ? "met" : "missed",
+  };
+}
+
+function notesOf(machine: Machine, rows: readonly Row[], conclusion: Conclusion): readonly string[] {
+  const notes: string[] = [];
+  const floorVsFloor = conclusion.ratios["floor_vs_floor"];
+  if (rows.some((row) => row.section === "server") && !isConclusive(floorVsFloor)) {
+    notes.push(
+      `The floor measured twice came out as ${floorVsFloor?.toFixed(3)} of itself, not within 0.95 to 1.05: nothing is decided.`,
+    );
+  }
+  const close = tooCloseToCall(conclusion);
+  if (close.length > 0)
+    notes.push(`Too close to call in one run (the target lies inside the 95 % interval): ${close.join(", ")}.`);
+  if (machine.loadBefore > machine.cores / 2) {
+    notes.push(
+      `The machine was busy before the run began (load ${machine.loadBefore.toFixed(1)} on ${machine.cores} cores). Run again when it is quiet.`,
+    );
+  }
+  if (rows.some((row) => row.section === "streams") && !rows.some((row) => row.section === "grpc"))
+    notes.push("gRPC was not measured: h2load (Debian's nghttp2-client) is not on this machine.");
+  if (!machine.pinned) notes.push("Server and load could not be pinned to different cores; expect more noise.");
+  return notes;
+}

@@ -1,0 +1,167 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type H2LoadResult, runH2load } from "../../harness/h2load.js";
+import type { Cores, Worker } from "../../harness/processes.js";
+import type { Measurement } from "../../harness/result.js";
+import type { Arm } from "../../harness/rounds.js";
+import type { Slice, Window } from "../../harness/tally.js";
+import type { Usage } from "../../harness/worker.js";
+import { GRPC_HEADERS, GRPC_PATH, grpcRequest, probeGrpc } from "./grpc-call.js";
+import { type Endpoint, type ServerWorker, type Stage, templateOf } from "./stage.js";
+import type { ClientSlice } from "./workers/client.js";
+import { CONNECTIONS, type Mode, OPEN_STREAMS, STREAM_EVENTS } from "./workload.js";
+
+/** The arms of each section. An arm has its processes to itself, so that nobody inherits another's heap. */
+
+const MEGABYTE = 1024 * 1024;
+/** Opened and left before the memory is measured, so that code and first buffers are not counted. */
+const WARM_STREAMS = 100;
+/** The load tool counts in whole seconds. */
+const GRPC_WINDOW_MS = 1_000;
+/** The answer of about this length, when nobody is there to show its own. */
+const TYPICAL_BYTES = 300;
+
+export interface SectionSettings {
+  readonly window: Window;
+  /** So long and so many answers, so that a slow arm is compiled as well as a fast one before it counts. */
+  readonly warmUp: Window;
+  /** Only what a quick run is judged on. */
+  readonly quick: boolean;
+}
+
+/** The load process asks, the server answers. */
+export async function serverArms(stage: Stage, settings: SectionSettings): Promise<readonly Arm[]> {
+  const load = stage.startOther("load");
+  const one = async (name: string, server: ServerWorker, template: ReturnType<typeof templateOf>): Promise<Arm> => {
+    await load.ask("run", { template, window: settings.warmUp });
+    return { name, measure: () => measureServer(server, () => load.ask<Slice>("run", { template, window: settings.window })) };
+  };
+  const floorArm = async (name: string, path: "/rpc" | "/rest" | "/task") => {
+    const server = await stage.startServer("floor", "reply");
+    const endpoint: Endpoint = path === "/rest" ? "rest" : "rpc";
+    return one(name, server, { ...templateOf(server.address, endpoint), path });
+  };
+  const familyArm = async (family: "koine" | "a2a-js", name: string, mode: Mode, endpoint: Endpoint) => {
+    const server = await stage.startServer(family, mode);
+    return one(`${family} ${name}`, server, templateOf(server.address, endpoint));
+  };
+  const arms = [await floorArm("floor", "/rpc"), await floorArm("floor again", "/rpc"), await floorArm("floor task", "/task")];
+  if (!settings.quick) arms.push(await floorArm("floor rest", "/rest"));
+  for (const family of stage.families) {
+    if (settings.quick && family !== "koine") continue;
+    arms.push(await familyArm(family, "json-rpc", "reply", "rpc"));
+    if (!settings.quick) arms.push(await familyArm(family, "rest", "reply", "rest"));
+    arms.push(await familyArm(family, "task", "task", "rpc"));
+  }
+  return arms;
+}
+
+/** Each family's own client calls its own server. */
+export async function bothArms(stage: Stage, settings: SectionSettings): Promise<readonly Arm[]> {
+  const one = async (
+    family: "floor" | "koine" | "a2a-js",
+    name: string,
+    mode: Mode,
+    binding: "rpc" | "rest" = "rpc",
+  ): Promise<Arm> => {
+    const server = await stage.startServer(family, mode);
+    const client = await stage.startClient(family, server, binding);
+    const run = (window: Window) => client.ask<ClientSlice>("run", { kind: "send", window });
+    await run(settings.warmUp);
+    return { name, measure: () => measureServer(server, () => run(settings.window)) };
+  };
+  const arms = [await one("floor", "floor", "reply")];
+  for (const family of stage.families) {
+    arms.push(await one(family, `${family} json-rpc`, "reply"));
+    arms.push(await one(family, `${family} rest`, "reply", "rest"));
+    arms.push(await one(family, `${family} task`, "task"));
+  }
+  return arms;
+}
+
+/** Twenty events per stream, each family's client and server. */
+export async function streamArms(stage: Stage, settings: SectionSettings): Promise<readonly Arm[]> {
+  const arms: Arm[] = [];
+  for (const family of ["floor", ...stage.families] as const) {
+    const server = await stage.startServer(family, "stream");
+    const client = await stage.startClient(family, server);
+    const run = (window: Window) => client.ask<ClientSlice>("run", { kind: "stream", window });
+    await run(settings.warmUp);
+    arms.push({ name: family, measure: () => measureServer(server, () => run(settings.window)) });
+  }
+  return arms;
+}
+
+/** What a thousand open, idle streams cost the server; a new process each time. */
+export function memoryArms(stage: Stage): readonly Arm[] {
+  return (["floor", ...stage.families] as const).map((family) => ({
+    name: family,
+    async measure() {
+      const server = await stage.startServer(family, "hold");
+      const load = stage.startOther("load");
+      try {
+        const plain = templateOf(server.address, "stream");
+        const template = family === "floor" ? { ...plain, path: "/hold" } : plain;
+        await load.ask("hold", { template, count: WARM_STREAMS });
+        const before = await server.ask<Usage>("collect");
+        await load.ask("hold", { template, count: OPEN_STREAMS });
+        const after = await server.ask<Usage>("collect");
+        return { rssMb: (after.rssBytes - before.rssBytes) / MEGABYTE };
+      } finally {
+        server.stop();
+        load.stop();
+      }
+    },
+  }));
+}
+
+/** One message written and read back, without any socket. */
+export function codecArms(stage: Stage): readonly Arm[] {
+  const codec = stage.startOther("codec");
+  return ["json", "koine"].map((name) => ({ name, measure: async () => ({ codecUs: await codec.ask<number>(name) }) }));
+}
+
+/** gRPC against a bare HTTP/2 server that answers as many bytes. */
+export async function grpcArms(stage: Stage, settings: SectionSettings, cores: Cores): Promise<readonly Arm[]> {
+  const body = join(mkdtempSync(join(tmpdir(), "koine-bench-")), "request.bin");
+  writeFileSync(body, grpcRequest());
+  const arms: Arm[] = [];
+  const add = async (name: string, server: ServerWorker): Promise<number> => {
+    const bytes = await probeGrpc(server.address.url);
+    const run = (ms: number) =>
+      runH2load({
+        url: `${server.address.url}${GRPC_PATH}`,
+        headers: GRPC_HEADERS,
+        body,
+        connections: CONNECTIONS,
+        seconds: Math.max(1, Math.round(ms / 1000)),
+        core: cores.load,
+      });
+    await run(settings.warmUp.windowMs);
+    arms.push({ name, measure: () => measureGrpc(server, () => run(GRPC_WINDOW_MS)) });
+    return bytes;
+  };
+  const bytes = stage.families.has("koine") ? await add("koine", await stage.startServer("koine", "reply")) : TYPICAL_BYTES;
+  await add("http2", await stage.startGrpc("http2-floor-server", { bytes }));
+  if (stage.families.has("a2a-js")) await add("a2a-js", await stage.startGrpc("sdk-grpc-server", { mode: "reply" }));
+  return arms;
+}
+
+async function measureGrpc(server: Worker, run: () => Promise<H2LoadResult>): Promise<Measurement> {
+  const before = await server.usage();
+  const { perSecond, completed } = await run();
+  const after = await server.usage();
+  return { perSecond, cpuUs: (after.cpuUs - before.cpuUs) / completed, requests: completed };
+}
+
+async function measureServer(server: Worker, run: () => Promise<ClientSlice>): Promise<Measurement> {
+  const before = await server.usage();
+  const slice = await run();
+  const after = await server.usage();
+  const perSecond = (slice.counted / slice.windowMs) * 1000;
+  const { p50Us, p95Us, p99Us, variation, firstEventUs } = slice;
+  const cpuUs = (after.cpuUs - before.cpuUs) / slice.completed;
+  const base = { perSecond, p50Us, p95Us, p99Us, variation, cpuUs, requests: slice.counted };
+  return firstEventUs === undefined ? base : { ...base, firstEventUs, eventsPerSecond: perSecond * STREAM_EVENTS };
+}

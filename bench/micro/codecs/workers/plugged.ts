@@ -1,0 +1,237 @@
+import {
+  type Card,
+  createHost,
+  createMemoryStore,
+  type Envelope,
+  type Event,
+  type Handler,
+  type Ids,
+  type Link,
+  type Operation,
+  type Peer,
+  type Protocol,
+  type Served,
+  startCall,
+} from "../../../../src/index.js";
+import { prose, type Scene, SIZES, type Work } from "../workload.js";
+
+type Exchange = Link["exchange"];
+type Request = Parameters<Exchange>[0];
+type Response = Awaited<ReturnType<Exchange>>;
+
+/** Any protocol, its client half plugged into its server half without a socket, and each half for itself. */
+export interface Plugged {
+  /** To be done before so many calls, and not measured: a server half reads each request once. */
+  prepare(work: Work, calls: number): Promise<void>;
+  /** One call of each kind of work. What it gives is waited for. A protocol without a codec of its own has no such work. */
+  readonly work: Readonly<Record<Exclude<Work, "codec">, () => unknown>> & { readonly codec?: () => unknown };
+  /** Messages that have reached the handler behind the server half. */
+  arrived(): number;
+}
+
+const PUBLIC_URL = "http://bench.example";
+const SESSION_ID = "7a3c0b52-5d61-4f0e-9b7a-0d6f2c1e8a02";
+/** Whatever a protocol remembers of a message must not run into a limit while it is measured. */
+const ROOM = { keptRecords: 100_000_000 };
+const IDS: Ids = { now: Date.now, newId: () => crypto.randomUUID() };
+/** For the client half alone, which is given the same answer each time: it must belong to what was asked. */
+const SAME_IDS: Ids = { now: Date.now, newId: () => "00000000-0000-4000-8000-000000000009" };
+
+/** Turns of the event loop that a half may take before what it was given comes out. */
+const TURNS_TO_COME_OUT = 100;
+
+/** One agent as a caller has it. */
+interface Known {
+  /** What it writes is kept for the server half. */
+  readonly writes: Handler;
+  readonly oneWay: Handler;
+  readonly client: Handler;
+  readonly roundTrip: Handler;
+}
+
+export async function plug(protocol: Protocol, { size, agents }: Scene): Promise<Plugged> {
+  const cards = Array.from({ length: agents }, (_, index) => cardOf(`agent-${String(index).padStart(4, "0")}`));
+  const frame = await say(protocol, cards.slice(0, 1), 1);
+  const length = Math.max(1, SIZES[size] - frame.requestBytes.length + 1);
+  const { known, written, requestBytes, answerBytes, operation, answering, arrived } = await say(protocol, cards, length);
+  const next = inTurn(known);
+  const { text, codec } = codecWork(protocol, cards, SIZES[size]) ?? { text: requestBytes.toString(), codec: undefined };
+  return {
+    arrived,
+    async prepare(work, calls) {
+      if (work !== "server") return;
+      written.length = 0;
+      for (let call = 0; call < calls; call++) void next().writes(operation, startCall());
+      await until(() => written.length >= calls);
+    },
+    work: {
+      json: () => JSON.stringify(JSON.parse(text)),
+      ...(codec && { codec }),
+      "json bytes": () => throughJson(requestBytes),
+      "json both": () => [throughJson(requestBytes), throughJson(answerBytes)],
+      // Nobody ever answers: what is not waited for is forgotten, and costs nothing more.
+      "one way": () => void next().oneWay(operation, startCall()),
+      client: () => next().client(operation, startCall()),
+      server: () => answering(written.pop() ?? unprepared()),
+      "round trip": () => next().roundTrip(operation, startCall()),
+    },
+  };
+}
+
+/** One after the other, and again from the first. */
+function inTurn<T>(all: readonly T[]): () => T {
+  let turn = 0;
+  return () => {
+    turn = turn + 1 < all.length ? turn + 1 : 0;
+    // Never empty, and `turn` is within.
+    return all[turn] as T;
+  };
+}
+
+/** The codec alone, on a message of this length to each of these agents, and such a text. */
+function codecWork({ codec }: Protocol, cards: readonly Card[], size: number) {
+  if (codec === undefined) return undefined;
+  const sending = (length: number, { name }: Card): Extract<Operation, { kind: "send" }> => ({
+    kind: "send",
+    envelope: { ...message(prose(length), "user"), dst: name },
+    delivery: "answer",
+    task: "auto",
+  });
+  // Never empty.
+  const first = cards[0] as Card;
+  const length = Math.max(1, size - codec.write(sending(1, first)).length + 1);
+  const next = inTurn(cards.map((card) => sending(length, card)));
+  return { text: codec.write(sending(length, first)), codec: () => codec.read(codec.write(next())) };
+}
+
+/** All agents of a host, each called once with a text of this length: what went over the wire is kept. */
+async function say(protocol: Protocol, cards: readonly Card[], length: number) {
+  const text = prose(length);
+  const answer: Event = { kind: "message", message: message(text, "agent") };
+  const operation: Operation = { kind: "send", envelope: message(text, "user"), delivery: "answer", task: "auto" };
+  let count = 0;
+  const door = doorOf(protocol, cards, async () => answer);
+  const silent = doorOf(protocol, cards, () => {
+    count += 1;
+    return never();
+  });
+  const known: Known[] = [];
+  const written: Request[] = [];
+  const keep = (request: Request) => {
+    written.push(request);
+    return never();
+  };
+  let bytes = { requestBytes: Buffer.alloc(0), answerBytes: Buffer.alloc(0) };
+  for (const card of cards) {
+    const heard = await hear(protocol, card, door, operation);
+    bytes = heard;
+    const { peer, response } = heard;
+    known.push({
+      writes: protocol.connect(linkTo(keep), peer, IDS),
+      oneWay: protocol.connect(linkTo(silent.exchange), peer, IDS),
+      client: protocol.connect(
+        linkTo(() => response),
+        peer,
+        SAME_IDS,
+      ),
+      roundTrip: protocol.connect(linkTo(door.exchange), peer, IDS),
+    });
+  }
+  return { known, written, ...bytes, operation, answering: door.exchange, arrived: () => count };
+}
+
+function doorOf(protocol: Protocol, cards: readonly Card[], handler: Handler): Served {
+  const { records } = createMemoryStore({ now: IDS.now, limits: ROOM });
+  return protocol.serve(createHost({ handler, cards, ids: IDS, publicUrl: PUBLIC_URL, records }));
+}
+
+/** One real call by the first address whose wire is JSON, and what it sent and got. */
+async function hear(protocol: Protocol, card: Card, door: Served, operation: Operation) {
+  for (const { url, version, binding, tenant } of door.interfaces(card.name, PUBLIC_URL)) {
+    const peer: Peer = { url, card, version, binding, tenant };
+    let seen: { readonly request: Request; readonly response: Response } | undefined;
+    const link = linkTo(async (request) => {
+      const response = await overSocket(door.exchange(request));
+      seen = { request, response };
+      return response;
+    });
+    await protocol.connect(link, peer, SAME_IDS)(operation, startCall());
+    const answerBytes = seen?.response.body;
+    if (seen === undefined || !(answerBytes instanceof Buffer)) continue;
+    const requestBytes = Buffer.from(seen.request.body);
+    if (isJson(requestBytes) && isJson(answerBytes)) return { peer, ...seen, requestBytes, answerBytes };
+  }
+  throw new Error(`${protocol.id} has no binding in JSON that answers a message at once`);
+}
+
+function linkTo(exchange: Exchange): Link {
+  return { exchange, close: async () => undefined };
+}
+
+/** A socket would have made bytes of a text. */
+async function overSocket(answered: Response | Promise<Response>): Promise<Response> {
+  const response = await answered;
+  return typeof response.body === "string" ? { ...response, body: Buffer.from(response.body) } : response;
+}
+
+function throughJson(bytes: Buffer): Buffer {
+  return Buffer.from(JSON.stringify(JSON.parse(bytes.toString())));
+}
+
+/** A new one each time: one for all would remember everybody who waits for it. */
+function never(): Promise<never> {
+  return new Promise(() => undefined);
+}
+
+function unprepared(): never {
+  throw new Error("no request is left: prepare first");
+}
+
+/** Throws when it does not come to pass. */
+export async function until(isSo: () => boolean): Promise<void> {
+  for (let turn = 0; !isSo(); turn++) {
+    if (turn >= TURNS_TO_COME_OUT) throw new Error("a message was lost inside a half");
+    await nextTurn();
+  }
+}
+
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString());
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function message(text: string, role: Envelope["role"]): Envelope {
+  return {
+    id: crypto.randomUUID(),
+    ts: Math.floor(IDS.now() / 1000),
+    src: "caller",
+    dst: "agent",
+    intent: "",
+    role,
+    content: [{ kind: "text", text }],
+    context: role === "agent" ? { sessionId: SESSION_ID } : {},
+    meta: {},
+  };
+}
+
+function cardOf(name: string): Card {
+  return {
+    name,
+    description: "Echoes",
+    version: "1.0.0",
+    skills: [{ id: "echo", name: "Echo", description: "Says it again", tags: [] }],
+    inputModes: ["text/plain"],
+    outputModes: ["text/plain"],
+    capabilities: { streaming: true, push: false, extended: false, idempotentSend: true, resume: false, extensions: [] },
+    security: { schemes: {}, anyOf: [] },
+    interfaces: [],
+  };
+}

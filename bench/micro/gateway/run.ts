@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Conclusion, isConclusive, tooCloseToCall, verdictOf } from "../../harness/conclude.js";
+import { hasH2load } from "../../harness/h2load.js";
+import { describeMachine } from "../../harness/machine.js";
+import { type Cores, stopAllWorkers } from "../../harness/processes.js";
+import type { Progress } from "../../harness/progress.js";
+import type { BenchResult, Machine, Row } from "../../harness/result.js";
+import { runSection } from "../../harness/rounds.js";
+import { median } from "../../harness/statistics.js";
+import type { Window } from "../../harness/tally.js";
+import { CONNECTIONS } from "../a2a/workload.js";
+import type { Options } from "./options.js";
+import { hasStreams, needsTool, type Pair } from "./pairs.js";
+import { concludeGateway, type SectionKind, sectionOf, targetsOf } from "./ratios.js";
+import { setStage, type Work } from "./stage.js";
+
+export interface Surroundings {
+  readonly dist: string;
+  readonly cores: Cores;
+  readonly progress: Progress;
+  /** When the process started, in milliseconds since the epoch: the budget of a quick run counts from there. */
+  readonly startedAtMs: number;
+}
+
+/** What one section of a pair does, and how it gets warm. */
+const WORK: Readonly<Record<SectionKind, Work & { readonly warmUp: Window }>> = {
+  throughput: {
+    what: "send",
+    connections: CONNECTIONS,
+    window: { rampMs: 30, windowMs: 220 },
+    // So many that a gateway is compiled as well as the proxy before it counts: it has a hundred times its code.
+    warmUp: { rampMs: 0, windowMs: 500, minAnswers: 8_000 },
+  },
+  latency: { what: "send", connections: 1, window: { rampMs: 10, windowMs: 110 }, warmUp: { rampMs: 0, windowMs: 100 } },
+  streams: {
+    what: "stream",
+    connections: CONNECTIONS,
+    window: { rampMs: 50, windowMs: 350 },
+    warmUp: { rampMs: 0, windowMs: 500 },
+  },
+};
+const QUICK_BUDGET_MS = 84_000;
+/** The share of a quick pair's time after which its calls under load are over, and single calls begin. */
+const LOADED_SHARE = 0.7;
+/** Below this share of its core the proxy was waiting for somebody else, and the ratios flatter whoever is compared with it. */
+const BUSY = 0.85;
+
+/** Runs what the options ask for and says what came out. */
+export async function runGateway(options: Options, surroundings: Surroundings): Promise<BenchResult> {
+  const machine = describeMachine(surroundings.cores);
+  const pairs = options.pairs.filter((pair) => !needsTool(pair) || hasH2load());
+  const rows: Row[] = [];
+  for (const [index, pair] of pairs.entries()) {
+    const perPairMs = (surroundings.startedAtMs + QUICK_BUDGET_MS - Date.now()) / (pairs.length - index);
+    const budgetMs = options.mode === "quick" ? perPairMs : Number.POSITIVE_INFINITY;
+    rows.push(...(await runPair(pair, options, { ...surroundings, budgetMs })));
+    // The next pair starts from nothing: idle processes with full heaps would disturb it.
+    stopAllWorkers();
+  }
+  const conclusion = concludeGateway(pairs, rows);
+  return {
+    schema: 1,
+    bench: "gateway",
+    mode: options.mode,
+    startedAt: new Date(surroundings.startedAtMs).toISOString(),
+    seconds: Math.round((Date.now() - surroundings.startedAtMs) / 1000),
+    machine,
+    rounds: rows[0]?.series.length ?? 0,
+    rows,
+    ...conclusion,
+    verdict: verdictOf(conclusion, targetsOf(options.pairs)),
+    notes: notesOf(machine, rows, conclusion, options.pairs.length - pairs.length),
+  };
+}
+
+interface PairRun extends Surroundings {
+  /** How long the whole pair may take. */
+  readonly budgetMs: number;
+}
+
+async function runPair(pair: Pair, { mode, rounds }: Options, run: PairRun): Promise<readonly Row[]> {
+  const { dist, cores, progress, budgetMs } = run;
+  const folder = mode === "quick" ? undefined : mkdtempSync(join(tmpdir(), "koine-bench-gateway-"));
+  const beganAt = Date.now();
+  progress.show(`${pair.name} starts`);
+  try {
+    const stage = await setStage(pair, { dist, cores, folder });
+    const section = async (kind: SectionKind, share: number): Promise<readonly Row[]> => {
+      const { warmUp, ...work } = WORK[kind];
+      // Streams have no target, and take the longest.
+      const planned = kind === "streams" ? Math.ceil(rounds / 2) : rounds;
+      progress.show(`${pair.name} · ${kind} warms up`);
+      return runSection({
+        name: sectionOf(pair, kind),
+        arms: await stage.arms(work, warmUp),
+        again: (done) => done < planned && (done === 0 || Date.now() - beganAt < budgetMs * share),
+        onStep: (round, arm) => progress.show(`${pair.name} · ${kind} · round ${round + 1} of ${planned} · ${arm}`),
+      });
+    };
+    const rows = [...(await section("throughput", LOADED_SHARE)), ...(await section("latency", 1))];
+    return mode === "quick" || !hasStreams(pair) ? rows : [...rows, ...(await section("streams", 1))];
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function notesOf(machine: Machine, rows: readonly Row[], conclusion: Conclusion, leftOut: number): readonly string[] {
+  const notes: string[] = [];
+  const again = conclusion.ratios["floor_vs_floor"];
+  if (!isConclusive(again))
+    notes.push(
+      `The proxy measured twice came out as ${again?.toFixed(3)} of itself, not within 0.95 to 1.05: nothing is decided.`,
+    );
+  const close = tooCloseToCall(conclusion);
+  if (close.length > 0) notes.push(`Too close to call in one run: ${close.join(", ")}.`);
+  const idle = rows.filter((row) => row.arm === "proxy" && row.section.endsWith("throughput") && busyOf(row) < BUSY);
+  if (idle.length > 0)
+    notes.push(
+      `The proxy had its core busy for less than ${BUSY * 100} % of the time: ${idle.map(({ section }) => section).join(", ")}. Compare CPU times there.`,
+    );
+  if (machine.loadBefore > machine.cores / 2)
+    notes.push(`The machine was busy before the run began (load ${machine.loadBefore.toFixed(1)} on ${machine.cores} cores).`);
+  if (leftOut > 0)
+    notes.push(`${leftOut} pairs with gRPC were left out: h2load (Debian's nghttp2-client) is not on this machine.`);
+  if (!machine.pinned) notes.push("Gateways and load could not be pinned to different cores; expect more noise.");
+  return notes;
+}
+
+/** The share of its core that the arm used, by the median. */
+function busyOf({ series }: Row): number {
+  return median(series.map(({ cpuUs = 0, perSecond = 0 }) => (cpuUs * perSecond) / 1e6));
+}

@@ -1,0 +1,22 @@
+/** The one door to the router and its words: what the benchmark measures comes in here and nowhere else. */
+
+export { AgentError, type Cancel, cancelFrom, type FunctionCallingModel } from "../../src/index.js";
+export type { LocalEmbedder } from "../../src/router/embeddings/index.js";
+export {
+  ABLATIONS,
+  type Ablation,
+  type Decision,
+  defaultCandidates,
+  type Embedder,
+  type Features,
+  feasibleCandidates,
+  type Module,
+  modelOpinion,
+  type OpinionAnswer,
+  parseRanking,
+  parseScenarioText,
+  type RouterSettings,
+  route,
+  type Scenario,
+  type SecondOpinion,
+} from "../../src/router/index.js";

@@ -1,3 +1,0 @@
-/** Agents of every protocol as MCP tools. */
-export type { AgentSource } from "./kept-agent.js";
-export { type McpOptions, serveMcp } from "./serve-mcp.js";

@@ -1,0 +1,147 @@
+import { AgentError, type Content, type EventOf, type Handler, startCall } from "../envelope/index.js";
+import { type AgentFunction, createMemoryStore, createRuntime, DEFAULT_TASK_LIMITS } from "../tasks/index.js";
+import { noTelemetry } from "../telemetry/index.js";
+import { connect, type RemoteAgent } from "./connect.js";
+import type { Credentials } from "./credentials.js";
+import type { EdgeOptions } from "./edge.js";
+import { systemIds } from "./ids.js";
+import type { LargeParts } from "./large-parts.js";
+import { type SendOptions, type Speaker, speaker } from "./remote-agent.js";
+import type { ConnectOptions } from "./resolve-peer.js";
+
+/** Where a peer is, how it is spoken to, and what is shown to it. */
+export interface PeerAddress {
+  readonly url: string;
+  /** `a2a`, `a2a@0.3`: pins the protocol. */
+  readonly protocol?: string;
+  readonly credentials?: Credentials;
+  readonly timeoutMs?: number;
+}
+
+/** An agent is also a client of many: one edge per peer, with a connection, credentials and meters of its own. */
+export interface AddressBook {
+  send(id: string, content: Content, options?: SendOptions): Promise<EventOf<"send">>;
+  ask(id: string, content: Content, options?: SendOptions): Promise<string>;
+  stream(id: string, content: Content, options?: SendOptions): AsyncIterable<EventOf<"send">>;
+  /** The edge itself, connected on first use. */
+  peer(id: string): Promise<Speaker>;
+  addPeer(id: string, address: string | PeerAddress): void;
+  /** Takes an edge out of the book and closes it. */
+  removePeer(id: string): Promise<void>;
+  /** The served handler takes the place of the private one for messages to itself. */
+  bindSelf(handler: Handler, large?: LargeParts): void;
+  closePeers(): Promise<void>;
+}
+
+export interface AddressBookOptions {
+  /** Our own name: who calls, and the peer that is reached through memory. */
+  readonly name: string;
+  readonly handle: AgentFunction;
+  readonly peers?: { readonly [id: string]: string | PeerAddress };
+  readonly edges?: EdgeOptions;
+}
+
+export function createAddressBook(options: AddressBookOptions): AddressBook {
+  const { name, edges = {} } = options;
+  const telemetry = edges.telemetry ?? noTelemetry;
+  const addresses = new Map(Object.entries(options.peers ?? {}).map(([id, address]) => [id, asAddress(address)]));
+  const open = new Map<string, Promise<RemoteAgent>>();
+  let self: Speaker | undefined;
+  let largeParts: LargeParts | undefined;
+
+  /** A message to itself goes through memory, by the same runtime that serves everybody else, and is metered like any edge. */
+  function selfSpeaker(handler: Handler): Speaker {
+    const layer = telemetry.client({ srcAgent: name, dstId: name, protocol: "memory" });
+    const named: Handler = (operation, call) =>
+      handler(
+        operation,
+        call.agent === name ? call : startCall({ agent: name, cancel: call.cancel, parameters: call.parameters }),
+      );
+    return speaker({ handler: layer === undefined ? named : layer(named), src: name, dst: () => name, ids: systemIds });
+  }
+
+  function privateRuntime(): Handler {
+    const store = createMemoryStore({ limits: DEFAULT_TASK_LIMITS, now: systemIds.now });
+    return createRuntime({
+      agents: new Map([[name, { handle: options.handle }]]),
+      store,
+      ids: systemIds,
+      limits: DEFAULT_TASK_LIMITS,
+    }).handler;
+  }
+
+  /** What is too large for a message goes by reference, once we are served ourselves and have a store for it. */
+  async function carried(id: string, content: Content): Promise<Content> {
+    return largeParts === undefined || id === name ? content : largeParts.move(content, `edge:${name}:${id}`);
+  }
+
+  function connected(id: string): Promise<Speaker> {
+    if (id === name) {
+      self ??= selfSpeaker(privateRuntime());
+      return Promise.resolve(self);
+    }
+    const before = open.get(id);
+    if (before !== undefined) return before;
+    const address = addresses.get(id);
+    if (address === undefined) return Promise.reject(unknownPeer(id, addresses));
+    const connecting = connect(address.url, edgeOptions(name, id, address, edges));
+    open.set(id, connecting);
+    // A failed connection is forgotten, so that the next message tries anew.
+    connecting.catch(() => open.delete(id));
+    return connecting;
+  }
+
+  return {
+    send: async (id, content, sendOptions) => (await connected(id)).send(await carried(id, content), sendOptions),
+    ask: async (id, content, sendOptions) => (await connected(id)).ask(await carried(id, content), sendOptions),
+    async *stream(id, content, sendOptions) {
+      yield* (await connected(id)).stream(await carried(id, content), sendOptions);
+    },
+    peer: connected,
+    addPeer(id, address) {
+      if (id === name) throw new AgentError("conflict", `${id} is this agent's own name`);
+      addresses.set(id, asAddress(address));
+    },
+    async removePeer(id) {
+      addresses.delete(id);
+      const edge = open.get(id);
+      open.delete(id);
+      await (await edge)?.close();
+    },
+    bindSelf(handler, large) {
+      self = selfSpeaker(handler);
+      largeParts = large;
+    },
+    async closePeers() {
+      const edges = [...open.values()];
+      open.clear();
+      await Promise.allSettled(edges.map(async (edge) => (await edge).close()));
+    },
+  };
+}
+
+function edgeOptions(name: string, id: string, address: PeerAddress, edges: EdgeOptions): ConnectOptions {
+  const timeoutMs = address.timeoutMs ?? edges.timeoutMs;
+  return {
+    as: name,
+    id,
+    ...(address.protocol === undefined ? {} : { pin: address.protocol }),
+    ...(address.credentials === undefined ? {} : { credentials: address.credentials }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(edges.layers === undefined ? {} : { layers: edges.layers }),
+    ...(edges.telemetry === undefined ? {} : { telemetry: edges.telemetry }),
+  };
+}
+
+function asAddress(address: string | PeerAddress): PeerAddress {
+  return typeof address === "string" ? { url: address } : address;
+}
+
+function unknownPeer(id: string, addresses: ReadonlyMap<string, PeerAddress>): AgentError {
+  const known = [...addresses.keys()];
+  return new AgentError(
+    "not_found",
+    `no peer is called ${JSON.stringify(id)}; ${known.length === 0 ? "the address book is empty" : `known are ${known.join(", ")}`}`,
+    { sent: "no" },
+  );
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { toy } from "../../test/toy/index.js";
+import { AgentError, type Card } from "../envelope/index.js";
+import type { Clock } from "../policies/index.js";
+import type { Finding, Protocol } from "../protocols/protocol.js";
+import type { Link } from "../transport/exchange.js";
+import { find } from "./discovery.js";
+
+const URL = "http://peer.example";
+const card: Card = {
+  name: "peer",
+  description: "",
+  version: "1",
+  skills: [],
+  inputModes: [],
+  outputModes: [],
+  capabilities: { streaming: false, push: false, extended: false, idempotentSend: false, resume: false, extensions: [] },
+  security: { schemes: {}, anyOf: [] },
+  interfaces: [],
+};
+const found: Finding = { peers: [{ url: URL, card, version: "1", binding: "b" }], evidence: [], proved: true };
+const silent: Link = { exchange: () => Promise.reject(new AgentError("unavailable", "nobody")), close: async () => undefined };
+
+/** Everything that is to happen later happens at once, but the end of the search. */
+const hasty: Clock = {
+  now: () => 0,
+  after(ms, run) {
+    if (ms < 5_000) setImmediate(run);
+    return () => undefined;
+  },
+  sleep: async () => undefined,
+};
+
+describe("find()", () => {
+  it("is ended by a forged card also when it comes after another way in was proved and the time for it was over", async () => {
+    const quick: Protocol = { ...toy, id: "quick", discover: async () => found };
+    const late: Protocol = {
+      ...toy,
+      id: "late",
+      async discover(_link, _url, call, search) {
+        await new Promise((resolve) => call.cancel.onCancel(resolve));
+        await search?.check?.(card);
+        return found;
+      },
+    };
+    const check = (): never => {
+      throw new AgentError("bad_signature", "not what was signed");
+    };
+    const options = { protocols: [quick, late], link: silent, clock: hasty, discoverMs: 5_000 };
+    await expect(find(URL, { ...options, check })).rejects.toMatchObject({ code: "bad_signature" });
+    expect((await find(URL, options)).findings).toHaveLength(2);
+  });
+
+  it("never takes what only the whole host is known for: it may be another agent", async () => {
+    const host: Protocol = { ...toy, id: "host", discover: async () => ({ ...found, wider: true }) };
+    const slow: Protocol = {
+      ...toy,
+      id: "slow",
+      async discover(_link, _url, call) {
+        // Nobody is hurried by what may be another agent.
+        await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+        if (call.cancel.reason !== undefined) throw call.cancel.reason;
+        return found;
+      },
+    };
+    const options = { link: silent, clock: hasty, discoverMs: 5_000 };
+    const idsOf = async (protocols: readonly Protocol[]) =>
+      (await find(`${URL}/agents/second`, { ...options, protocols })).findings.map(({ protocol }) => protocol.id);
+    expect(await idsOf([host, slow])).toEqual(["slow"]);
+    await expect(idsOf([host])).rejects.toMatchObject({ code: "not_found", message: expect.stringContaining("/agents/second") });
+  });
+});

@@ -1,0 +1,13 @@
+/** Calls other agents: discovery, choice of interface, credentials, connection. */
+export type { AddressBook, PeerAddress } from "./address-book.js";
+export type { CallOutcome } from "./call-outcomes.js";
+export type { ProtocolChooser } from "./choose-protocol.js";
+export { connect, type RemoteAgent } from "./connect.js";
+export { type ClientCredentials, type Credentials, credentialHeaders } from "./credentials.js";
+export { DEFAULT_VERDICT_LIMITS, type VerdictLimits, Verdicts } from "./discovery-cache.js";
+export type { EdgeOptions } from "./edge.js";
+export type { ArtifactOptions } from "./large-parts.js";
+export type { Shares } from "./pick-interface.js";
+export { type PushReceiver, type PushReceiverOptions, pushReceiver } from "./push-receiver.js";
+export { type SendOptions, type Speaker, speaker, textOfAnswer, type Webhook } from "./remote-agent.js";
+export type { ConnectOptions } from "./resolve-peer.js";

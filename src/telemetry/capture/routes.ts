@@ -1,0 +1,130 @@
+import { AgentError, type Json, type Maybe, signalOf } from "../../envelope/index.js";
+import type { HouseRoute } from "../../protocols/front.js";
+import type { Exchange, Request, Response } from "../../transport/exchange.js";
+import { errorResponse, jsonResponse } from "../../transport/response.js";
+import type { Sighting, SightingFilter, SightingLog } from "./captured-message.js";
+import { feed } from "./feed.js";
+
+export interface InspectorRouteOptions {
+  /** Who may look. Default: who calls from this machine, and through no proxy. */
+  readonly mayLook?: Maybe<(request: Request) => boolean | Promise<boolean>>;
+}
+
+/** Where everything about sightings is read. */
+export const API_PATH = "/koine/api";
+const LIST_DEFAULT = 100;
+const LIST_MOST = 1_000;
+const DIRECTIONS = ["in", "out"] as const;
+const STATUSES = ["open", "ok", "failed", "stopped"] as const;
+const NOT_CACHED = { "cache-control": "no-store" } as const;
+
+/** The log over HTTP, for the page, `koine inspect` and whoever else may look. */
+export function inspectorRoutes(log: SightingLog, { mayLook = isLoopback }: InspectorRouteOptions = {}): readonly HouseRoute[] {
+  const route = (path: string, answer: (request: Request, parameters: URLSearchParams) => Response): HouseRoute => ({
+    route: { method: "GET", path: API_PATH + path },
+    exchange: guarded(mayLook, answer),
+  });
+  return [
+    route("/messages", (_request, parameters) => listed(log, parameters)),
+    route("/messages/*", (request) => document(log.get(lastSegment(request)), request)),
+    route("/traces/*", (request) => traced(log, request)),
+    route("/feed", (request, parameters) =>
+      feed(log, {
+        filter: filterOf(parameters),
+        after: placeOf(request.headers["last-event-id"] ?? parameters.get("after") ?? undefined),
+        whole: parameters.get("whole") === "1",
+        signal: signalOf(request.cancel),
+      }),
+    ),
+  ];
+}
+
+function isLoopback({ connection }: Request): boolean {
+  return connection.loopback;
+}
+
+/** Who may not look learns nothing, not even that there is something to see. */
+function guarded(
+  mayLook: NonNullable<InspectorRouteOptions["mayLook"]>,
+  answer: (request: Request, parameters: URLSearchParams) => Response,
+): Exchange {
+  return async (request) => {
+    try {
+      if (!(await mayLook(request))) return notFound(request);
+      return answer(request, new URLSearchParams(request.query));
+    } catch (thrown) {
+      const error = AgentError.from(thrown);
+      const status = STATUS_OF[error.code];
+      // Whatever else went wrong, in the guard for example, nobody is let in by it.
+      return status === undefined ? notFound(request) : errorResponse(status, error);
+    }
+  };
+}
+
+const STATUS_OF: { readonly [code: string]: number } = { invalid_message: 400, overloaded: 503 };
+
+function notFound({ method, path }: Request): Response {
+  return errorResponse(404, new AgentError("not_found", `nothing answers ${method} ${path}`));
+}
+
+function listed(log: SightingLog, parameters: URLSearchParams): Response {
+  const before = parameters.get("before");
+  const limit = Math.min(LIST_MOST, numberIn(parameters.get("limit") ?? String(LIST_DEFAULT), "limit"));
+  const messages = log.list(filterOf(parameters), limit, before === null ? undefined : numberIn(before, "before"));
+  return answered({ messages: asJson(messages), size: log.size, forgotten: log.forgotten });
+}
+
+function document(found: Maybe<Sighting>, request: Request): Response {
+  return found === undefined ? notFound(request) : answered(asJson(found));
+}
+
+function traced(log: SightingLog, request: Request): Response {
+  const messages = log.trace(lastSegment(request));
+  return messages.length === 0 ? notFound(request) : answered(asJson(messages));
+}
+
+function answered(value: Json): Response {
+  return jsonResponse(200, JSON.stringify(value), NOT_CACHED);
+}
+
+/** Sightings hold nothing but JSON. */
+function asJson(value: object): Json {
+  return value as unknown as Json;
+}
+
+function lastSegment({ path }: Request): string {
+  const segment = path.slice(path.lastIndexOf("/") + 1);
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+function filterOf(parameters: URLSearchParams): SightingFilter {
+  const given = (name: string): Maybe<string> => parameters.get(name) ?? undefined;
+  return {
+    agent: given("agent"),
+    traceId: given("trace")?.replaceAll("-", "").toLowerCase(),
+    protocol: given("protocol"),
+    direction: oneOf(given("direction"), DIRECTIONS, "direction"),
+    status: oneOf(given("status"), STATUSES, "status"),
+    text: given("text"),
+  };
+}
+
+function oneOf<T extends string>(value: Maybe<string>, allowed: readonly T[], field: string): Maybe<T> {
+  const found = allowed.find((each) => each === value);
+  if (value === undefined || found !== undefined) return found;
+  throw new AgentError("invalid_message", `${field} is one of ${allowed.join(", ")}`, { field });
+}
+
+function numberIn(text: string, field: string): number {
+  if (/^\d{1,16}$/.test(text)) return Number(text);
+  throw new AgentError("invalid_message", `${field} is a whole number`, { field });
+}
+
+/** A place that nobody gave out is as good as none. */
+function placeOf(text: Maybe<string>): number {
+  return text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : 0;
+}

@@ -1,0 +1,99 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Maybe } from "../../envelope/index.js";
+import type { Exchange, Response } from "../exchange.js";
+import type { Limits } from "../limits.js";
+import {
+  belowBase,
+  bodyConsumed,
+  foreignEncoding,
+  refuseConsumed,
+  refuseEncoding,
+  refuseOutside,
+  refuseTooLarge,
+} from "../refusal.js";
+import type { Doorway } from "./http-exchange.js";
+import { Http1Passage } from "./http1-exchange.js";
+import { type Address, addressOf, headersOf } from "./incoming-request.js";
+import { refuseEarly } from "./refuse-early.js";
+
+export interface DoorOptions {
+  readonly limits: Limits;
+  /** Where the exchange is mounted; the rest of the path is what the exchange sees. */
+  readonly basePath?: Maybe<string>;
+  /** What the exchange threw, or its streams. The caller only sees a 500 or a cut. */
+  readonly onError?: Maybe<(thrown: unknown) => void>;
+}
+
+/** Express strips the mount point from `url` and keeps the whole in `originalUrl`. */
+type Mounted = IncomingMessage & { readonly originalUrl?: string; readonly baseUrl?: string };
+
+const NO_BODY = new Uint8Array(0);
+
+/** Where Node's HTTP/1.1 requests become exchanges: shared by our own server and by mounts in others. */
+export class Door implements Doorway {
+  readonly exchange: Exchange;
+  readonly limits: Limits;
+  readonly #basePath: string | undefined;
+  readonly #onError: ((thrown: unknown) => void) | undefined;
+  closing = false;
+  openStreams = 0;
+
+  constructor(exchange: Exchange, options: DoorOptions) {
+    this.exchange = exchange;
+    this.limits = options.limits;
+    this.#basePath = options.basePath;
+    this.#onError = options.onError;
+  }
+
+  /** Serves one request. */
+  enter(req: IncomingMessage, res: ServerResponse): void {
+    const address = this.#addressOf(req);
+    if (address === undefined) {
+      refuseEarly(req, res, refuseOutside(this.#basePath ?? "/"));
+      return;
+    }
+    const headers = headersOf(req);
+    const length = headers["content-length"];
+    if (length === undefined ? headers["transfer-encoding"] === undefined : length === "0") {
+      new Http1Passage(this, req, res, address).begin(NO_BODY);
+      return;
+    }
+    const refusal = this.#encodingRefusal(req) ?? this.#refuseIfConsumed(req);
+    if (refusal !== undefined) refuseEarly(req, res, refusal);
+    else if (this.#isTooLarge(req)) new Http1Passage(this, req, res, address).refuseTooLarge();
+    else new Http1Passage(this, req, res, address).collect();
+  }
+
+  /** What is wrong with a body that the peer has not begun to send. */
+  refusal(req: IncomingMessage): Response | undefined {
+    return this.#encodingRefusal(req) ?? (this.#isTooLarge(req) ? refuseTooLarge(this.limits.bodyBytes) : undefined);
+  }
+
+  #encodingRefusal(req: IncomingMessage): Response | undefined {
+    const encoding = foreignEncoding(headersOf(req));
+    return encoding === undefined ? undefined : refuseEncoding(encoding);
+  }
+
+  #isTooLarge(req: IncomingMessage): boolean {
+    return Number(headersOf(req)["content-length"]) > this.limits.bodyBytes;
+  }
+
+  report(thrown: unknown): void {
+    this.#onError?.(thrown);
+  }
+
+  #refuseIfConsumed(req: IncomingMessage): Response | undefined {
+    if (!req.readableDidRead && !req.readableEnded) return undefined;
+    this.report(bodyConsumed());
+    return refuseConsumed();
+  }
+
+  /** Signatures cover the whole address, routes match what is below the mount point. */
+  #addressOf(req: Mounted): Address | undefined {
+    const address = addressOf(req.originalUrl ?? req.url ?? "/");
+    const base = this.#basePath ?? req.baseUrl;
+    if (base === undefined || base === "") return address;
+    const path = belowBase(address.path, base);
+    return path === undefined ? undefined : { url: address.url, path, query: address.query };
+  }
+}

@@ -1,0 +1,62 @@
+import type { ServerResponse } from "node:http";
+import type { Maybe } from "../../envelope/index.js";
+import type { Chunk, Response } from "../exchange.js";
+import type { Outlet, OutletEvents } from "./response-writer.js";
+import { watchRest } from "./watch-rest.js";
+import { flatHeaders } from "./write-response.js";
+
+/** Chunks of an HTTP/1.1 answer. */
+export class Http1Outlet implements Outlet {
+  readonly #res: ServerResponse;
+  readonly #closing: boolean;
+  #timeoutBefore = 0;
+
+  constructor(res: ServerResponse, closing: boolean) {
+    this.#res = res;
+    this.#closing = closing;
+  }
+
+  open(response: Response, events: OutletEvents): void {
+    const res = this.#res;
+    res.writeHead(response.status, flatHeaders(response.headers, this.#closing));
+    // The head leaves at once, together with whatever the handler already has.
+    const { socket } = res;
+    socket?.cork();
+    res.flushHeaders();
+    if (socket !== null) process.nextTick(() => socket.uncork());
+    res.on("drain", () => events.drained());
+    res.on("timeout", () => events.broken());
+    // Somebody else may have destroyed the response; an unheard error would end the process.
+    res.on("error", () => events.broken());
+  }
+
+  write(chunk: Chunk): boolean {
+    return this.#res.write(chunk);
+  }
+
+  get full(): boolean {
+    return this.#res.writableNeedDrain;
+  }
+
+  /** The socket's own timer counts bytes that the peer takes as progress; a plain timer would cut slow readers of large chunks. */
+  watchStall(stallMs: number): void {
+    const { socket } = this.#res;
+    this.#timeoutBefore = socket?.timeout ?? 0;
+    socket?.setTimeout(stallMs);
+  }
+
+  unwatchStall(): void {
+    this.#res.socket?.setTimeout(this.#timeoutBefore);
+  }
+
+  end(trailers: Maybe<{ readonly [name: string]: string }>, stallMs: number): void {
+    if (trailers !== undefined) this.#res.addTrailers(trailers);
+    this.#res.end();
+    watchRest(this.#res, stallMs);
+  }
+
+  cut(): void {
+    // The socket is uncorked by then.
+    setImmediate(() => this.#res.destroy());
+  }
+}

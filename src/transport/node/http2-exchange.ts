@@ -1,0 +1,182 @@
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import { AgentError } from "../../envelope/index.js";
+import { ByteCollector } from "../body.js";
+import type { Chunk, Response } from "../exchange.js";
+import { foreignEncoding, refuseEncoding } from "../refusal.js";
+import { errorResponse } from "../response.js";
+import { type Doorway, Passage } from "./http-exchange.js";
+import { addFields } from "./http2-fields.js";
+import { Http2Head, http2Address, refuseHead } from "./http2-head.js";
+import { endWith, Http2Outlet, resetStream, sendTrailers } from "./http2-response-writer.js";
+import { type Address, headersOf, Incoming } from "./incoming-request.js";
+import type { Outlet } from "./response-writer.js";
+import { hasNoContent } from "./write-response.js";
+
+/** What a passage tells its connection. */
+export interface Http2Passages {
+  readonly door: Doorway;
+  readonly socket: Socket;
+  /** Every passage enters once and leaves once, when its stream is closed: until then the peer may owe us its reading. */
+  entered(): void;
+  left(): void;
+  /** The peer took back a request that nobody had begun to answer. */
+  takenBack(): void;
+}
+
+const NO_BODY = new Uint8Array(0);
+const PASSAGE = Symbol("passage");
+type Carrier = ServerHttp2Stream & { [PASSAGE]?: Http2Passage };
+
+/** One HTTP/2 stream: a request and its answer. Listeners without closures: they are set for every request. */
+export class Http2Passage extends Passage {
+  readonly #connection: Http2Passages;
+  readonly #stream: Carrier;
+  readonly #head: Http2Head;
+  readonly #address: Address;
+  #collected: ByteCollector | undefined;
+  /** One timer for two waits: for the rest of the body, and for the answer to be taken. */
+  #late: NodeJS.Timeout | undefined;
+  #answered = false;
+
+  constructor(connection: Http2Passages, stream: ServerHttp2Stream, fields: IncomingHttpHeaders, rawHeaders: readonly string[]) {
+    super(connection.door);
+    this.#connection = connection;
+    this.#stream = stream;
+    this.#head = new Http2Head(fields, rawHeaders, connection.socket);
+    this.#address = http2Address(fields, this.#head);
+    this.#stream[PASSAGE] = this;
+    stream.on("close", onClose);
+    connection.entered();
+  }
+
+  begin(fields: IncomingHttpHeaders, hasBody: boolean): void {
+    const refusal = refuseHead(fields);
+    if (refusal !== undefined) this.#refuse(refusal);
+    else if (hasBody) this.#collect();
+    else this.ask(this.#incoming(NO_BODY));
+  }
+
+  #collect(): void {
+    const headers = headersOf(this.#head);
+    const { bodyBytes, requestMs } = this.door.limits;
+    const encoding = foreignEncoding(headers);
+    if (encoding !== undefined) this.#refuse(refuseEncoding(encoding));
+    else if (Number(headers["content-length"]) > bodyBytes) this.#refuseTooLarge();
+    else {
+      if (headers["expect"]?.toLowerCase() === "100-continue") this.#stream.additionalHeaders({ ":status": 100 });
+      this.#collected = new ByteCollector(bodyBytes);
+      this.#late = setTimeout(() => this.#refuse(tooSlow()), requestMs);
+      this.#stream.on("data", onData).on("end", onEnd);
+    }
+  }
+
+  take(piece: Buffer): void {
+    if (this.#collected?.add(piece) === false) this.#refuseTooLarge();
+  }
+
+  complete(): void {
+    const collected = this.#collected;
+    this.#stopReading();
+    if (collected !== undefined) this.ask(this.#incoming(collected.whole()));
+  }
+
+  closed(): void {
+    this.#stopReading();
+    if (!this.#answered) {
+      if (!this.hasBegun()) this.#connection.takenBack();
+      this.hangUp();
+    }
+    this.#connection.left();
+  }
+
+  #incoming(body: Uint8Array): Incoming {
+    return new Incoming(this.#head, this.#address, body, this.door.limits.jsonDepth);
+  }
+
+  #refuseTooLarge(): void {
+    this.#stopReading();
+    this.#stream.pause();
+    void this.answerTooLarge(this.#incoming(NO_BODY)).then((response) => this.#refuse(response));
+  }
+
+  /** Answers without the rest of the body, and asks the peer not to send it (RFC 9113 §8.1). */
+  #refuse(response: Response): void {
+    this.#stopReading();
+    // Not before the answer has left: a stream that is closed already and cut after that is forgotten by Node without a reset,
+    // and then Node writes empty frames for it without end.
+    this.#stream.once("finish", closeStream);
+    this.respond(response);
+    // What came of the body is thrown away: a stream that is not read to its end is never released.
+    this.#stream.resume();
+  }
+
+  #stopReading(): void {
+    this.#collected = undefined;
+    clearTimeout(this.#late);
+  }
+
+  protected isOpen(): boolean {
+    return !this.#stream.destroyed && !this.#stream.closed;
+  }
+
+  protected hasBegun(): boolean {
+    return this.#stream.headersSent;
+  }
+
+  protected isHead(): boolean {
+    return this.#head.method === "HEAD";
+  }
+
+  protected writeWhole(response: Response): void {
+    const stream = this.#stream;
+    const { status } = response;
+    const body = response.body as Chunk | undefined; // streams go through StreamWriter
+    const empty = body === undefined || body.length === 0 || hasNoContent(status);
+    const trailers = response.trailers?.();
+    const fields = addFields({ ":status": status }, response.headers);
+    if (!empty && trailers === undefined) fields["content-length"] ??= Buffer.byteLength(body);
+    if (this.isHead() || (empty && trailers === undefined)) stream.respond(fields, { endStream: true });
+    else {
+      if (trailers !== undefined) sendTrailers(stream, trailers);
+      stream.respond(fields, { waitForTrailers: trailers !== undefined });
+      this.#late = endWith(stream, empty ? undefined : body, this.door.limits.writeStallMs);
+    }
+  }
+
+  protected writeHeadOnly(response: Response): void {
+    this.#stream.respond(addFields({ ":status": response.status }, response.headers), { endStream: true });
+  }
+
+  protected outlet(): Outlet {
+    return new Http2Outlet(this.#stream);
+  }
+
+  protected cut(): void {
+    resetStream(this.#stream);
+  }
+
+  protected leave(): void {
+    this.#answered = true;
+  }
+}
+
+function tooSlow(): Response {
+  return errorResponse(408, new AgentError("deadline", "the request did not arrive in time"));
+}
+
+function closeStream(this: ServerHttp2Stream): void {
+  this.close(constants.NGHTTP2_NO_ERROR);
+}
+
+function onData(this: Carrier, piece: Buffer): void {
+  this[PASSAGE]?.take(piece);
+}
+
+function onEnd(this: Carrier): void {
+  this[PASSAGE]?.complete();
+}
+
+function onClose(this: Carrier): void {
+  this[PASSAGE]?.closed();
+}

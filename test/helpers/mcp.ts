@@ -1,0 +1,36 @@
+import type { Clock } from "../../apps/mcp/clock.js";
+
+/** A clock that stands still until it is moved. */
+export interface HandClock extends Clock {
+  /** Moves on, and runs what is due on the way in its order. */
+  move(ms: number): void;
+  /** How long until the next thing is due; undefined when nothing is. */
+  readonly next: number | undefined;
+}
+
+export function handClock(): HandClock {
+  let now = 0;
+  const due = new Set<{ readonly at: number; readonly run: () => void }>();
+  const first = () => [...due].toSorted((a, b) => a.at - b.at)[0];
+  return {
+    now: () => now,
+    after(ms, run) {
+      const entry = { at: now + ms, run };
+      due.add(entry);
+      return () => due.delete(entry);
+    },
+    move(ms) {
+      const end = now + ms;
+      for (let entry = first(); entry !== undefined && entry.at <= end; entry = first()) {
+        due.delete(entry);
+        now = entry.at;
+        entry.run();
+      }
+      now = end;
+    },
+    get next() {
+      const entry = first();
+      return entry === undefined ? undefined : entry.at - now;
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import {
+  type AgentError,
+  type Context,
+  type Event,
+  isPromise,
+  newEnvelope,
+  type OperationOf,
+  type Reply,
+} from "../../src/envelope/index.js";
+import type { PolicyNote } from "../../src/policies/notes.js";
+
+type Send = OperationOf<"send">;
+const IDS = { now: () => 1_000, newId: () => "m" };
+
+/** What the tests of retry, breaker, bulkhead and cache say. */
+export function send(
+  context: Context = {},
+  more: Partial<Pick<Send, "delivery" | "after">> & { readonly content?: string } = {},
+): Send {
+  const { content = "go", delivery = "answer", after } = more;
+  return { kind: "send", delivery, after, task: "auto", envelope: newEnvelope({ content, src: "a", dst: "b", context }, IDS) };
+}
+
+export const PING = { kind: "ping" } as const;
+export const PONG: Event = { kind: "done" };
+export const working: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "working", at: 1 } };
+export const completed: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 2 } };
+
+export async function* streamOf(...steps: readonly (Event | AgentError)[]): AsyncGenerator<Event, void, void> {
+  for (const step of steps) {
+    if (step instanceof Error) throw step;
+    yield step;
+  }
+}
+
+/** A reply that the test ends when it likes. */
+export function openReply() {
+  let answer: (event: Event) => void = () => undefined;
+  let fail: (error: AgentError) => void = () => undefined;
+  const reply = new Promise<Event>((resolve, reject) => {
+    answer = resolve;
+    fail = reject;
+  });
+  return { reply, answer, fail };
+}
+
+export function iterate(reply: Reply): AsyncIterator<Event> {
+  if (isPromise(reply)) throw new Error("expected a stream");
+  return reply[Symbol.asyncIterator]();
+}
+
+/** All that came, and what it ended with if not well. */
+export async function collect(reply: Reply): Promise<{ readonly events: readonly Event[]; readonly thrown?: unknown }> {
+  const events: Event[] = [];
+  try {
+    if (isPromise(reply)) events.push(await reply);
+    else for await (const event of reply) events.push(event);
+    return { events };
+  } catch (thrown) {
+    return { events, thrown };
+  }
+}
+
+/** The place of a policy, and what it noted. */
+export function place() {
+  const heard: PolicyNote[] = [];
+  return { destination: "peer", protocol: "toy", notes: (note: PolicyNote) => void heard.push(note), heard };
+}
