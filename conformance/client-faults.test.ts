@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { connect, Verdicts } from "../src/index.js";
+import { connect, DiscoveryCache } from "../src/index.js";
 import { checkFault, expectations } from "./client-faults.js";
 import { faults } from "./faults.js";
 
 const options = {
   timeoutMs: 6_000,
-  connect: (url: string) => connect(url, { timeoutMs: 800, discoverMs: 1_500, verdicts: new Verdicts() }),
+  connect: (url: string) => connect(url, { timeoutMs: 800, discoverMs: 1_500, verdicts: new DiscoveryCache() }),
 };
 
 describe("our client half, against a misbehaving server", () => {

@@ -1,7 +1,7 @@
 import {
   AgentError,
+  type AgentEvent,
   type ErrorCode,
-  type Event,
   type Handler,
   isClosing,
   type Operation,
@@ -18,7 +18,7 @@ export interface Expectation {
   readonly allowed: readonly (ErrorCode | "answer")[];
 }
 
-export interface ClientVerdict {
+export interface ClientCheckResult {
   readonly fault: string;
   readonly what: string;
   readonly outcome: "met" | "unmet";
@@ -107,14 +107,14 @@ export const expectations: readonly Expectation[] = [
 export async function checkClient(
   options: ClientCheckOptions,
   only: readonly Expectation[] = expectations,
-): Promise<readonly ClientVerdict[]> {
-  const verdicts: ClientVerdict[] = [];
+): Promise<readonly ClientCheckResult[]> {
+  const verdicts: ClientCheckResult[] = [];
   for (const expectation of only) verdicts.push(await checkFault(expectation, options));
   return verdicts;
 }
 
 /** Runs a client against one fault. */
-export async function checkFault({ fault: name, allowed }: Expectation, options: ClientCheckOptions): Promise<ClientVerdict> {
+export async function checkFault({ fault: name, allowed }: Expectation, options: ClientCheckOptions): Promise<ClientCheckResult> {
   const fault = faults.find((each) => each.name === name);
   if (fault === undefined) throw new Error(`there is no fault named ${name}`);
   const server = await startMisbehaving(fault);
@@ -162,7 +162,7 @@ async function connectOrError(connect: ClientCheckOptions["connect"], url: strin
   }
 }
 
-function endedWell(events: readonly Event[]): boolean {
+function endedWell(events: readonly AgentEvent[]): boolean {
   const last = events.at(-1);
   return last !== undefined && isClosing(last);
 }

@@ -1,5 +1,5 @@
 import { AgentError, startCall } from "../src/envelope/index.js";
-import type { Exchange, Response } from "../src/transport/exchange.js";
+import type { Exchange, HttpResponse } from "../src/transport/exchange.js";
 import { memoryLink } from "../src/transport/memory.js";
 import { makeRequest } from "../src/transport/request.js";
 import { type ContractRequirement, contract, demand } from "./contract-requirement.js";
@@ -21,7 +21,7 @@ export const linkRequirements: readonly ContractRequirement[] = [
       for (const [what, answer] of Object.entries(FAILING))
         for (const kind of ["send", "task.get"] as const) {
           let count = 0;
-          const exchange = (): Response => {
+          const exchange = (): HttpResponse => {
             count++;
             return answer();
           };
@@ -90,13 +90,13 @@ const unreachable: Exchange = () => {
   throw new AgentError("unavailable", "nobody listens", { sent: "no" });
 };
 
-const FAILING: { readonly [what: string]: () => Response } = {
+const FAILING: { readonly [what: string]: () => HttpResponse } = {
   "503": () => ({ status: 503, headers: { "retry-after": "0", "content-type": "application/json" }, body: "{}" }),
   "500": () => ({ status: 500, headers: {}, body: "" }),
   "a reset": () => {
     throw new AgentError("unavailable", "connection reset", { sent: "maybe" });
   },
-  "a refused connection": () => unreachable(makeRequest({ method: "GET", url: PUBLIC_URL })) as Response, // it throws
+  "a refused connection": () => unreachable(makeRequest({ method: "GET", url: PUBLIC_URL })) as HttpResponse, // it throws
 };
 
 const ANSWERED = ["send", "task.get", "task.list"] as const;
@@ -116,7 +116,7 @@ const HOSTILE: readonly string[] = [
   '{"constructor":{"prototype":{}}}',
 ];
 
-function foreignAnswers(): { readonly [what: string]: Response } {
+function foreignAnswers(): { readonly [what: string]: HttpResponse } {
   const json = { "content-type": "application/json" };
   return {
     "not-found": { status: 404, headers: {}, body: "no" },

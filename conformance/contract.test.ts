@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Event, Handler } from "../src/envelope/index.js";
+import type { AgentEvent, Handler } from "../src/envelope/index.js";
 import { isPromise } from "../src/envelope/index.js";
 import { type Protocol, protocols } from "../src/protocols/index.js";
 import { contractRequirements } from "./contract.js";
@@ -25,7 +25,7 @@ function withClient(wrap: (handler: Handler, ...rest: Parameters<Protocol["conne
 }
 
 /** Every event of a stream through a change; undefined leaves it out. */
-function changing(change: (event: Event, index: number) => Event | undefined): Protocol {
+function changing(change: (event: AgentEvent, index: number) => AgentEvent | undefined): Protocol {
   return withClient((handler) => (operation, call) => {
     const reply = handler(operation, call);
     if (isPromise(reply)) return reply;
@@ -45,9 +45,9 @@ const BROKEN: readonly { readonly what: string; readonly caught: string; readonl
     caught: "contract:retry:never",
     protocol: withClient((handler) => async (operation, call) => {
       try {
-        return await (handler(operation, call) as Promise<Event>); // the operations of that check have one answer
+        return await (handler(operation, call) as Promise<AgentEvent>); // the operations of that check have one answer
       } catch {
-        return await (handler(operation, call) as Promise<Event>); // as above
+        return await (handler(operation, call) as Promise<AgentEvent>); // as above
       }
     }),
   },
@@ -87,7 +87,7 @@ const BROKEN: readonly { readonly what: string; readonly caught: string; readonl
     what: "loses without having said so",
     caught: "contract:loss:declared",
     protocol: withClient((handler) => (operation, call) => {
-      call.lose({ protocol: real.id, path: "message.parts[0].metadata", valueKind: "object", reason: "dropped" });
+      call.reportLoss({ protocol: real.id, path: "message.parts[0].metadata", valueKind: "object", reason: "dropped" });
       return handler(operation, call);
     }),
   },
@@ -96,7 +96,7 @@ const BROKEN: readonly { readonly what: string; readonly caught: string; readonl
     caught: "contract:hostile:client",
     protocol: withClient(
       (handler) => async (operation, call) =>
-        (await Promise.resolve(handler(operation, call)).catch(() => ({ kind: "done" }))) as Event,
+        (await Promise.resolve(handler(operation, call)).catch(() => ({ kind: "done" }))) as AgentEvent,
     ),
   }, // of the right type, which is the deceit
 ];

@@ -1,9 +1,9 @@
 import {
   AgentError,
+  type AgentEvent,
   ANSWERS,
   answerText,
   type Context,
-  type Event,
   type Handler,
   type Loss,
   type Operation,
@@ -43,11 +43,11 @@ const CONTEXT: Required<{ readonly [name in keyof Context]: Context[name] }> = {
   maxVersion: "9.0",
 };
 
-async function* events(...all: readonly Event[]): AsyncGenerator<Event> {
+async function* events(...all: readonly AgentEvent[]): AsyncGenerator<AgentEvent> {
   yield* all;
 }
 
-const STREAMED: readonly Event[] = [
+const STREAMED: readonly AgentEvent[] = [
   { kind: "task", task: task("submitted") },
   { kind: "status", taskId: TASK_ID, contextId: SESSION_ID, status: { state: "working", at: 0 } },
   {
@@ -187,7 +187,7 @@ export const contractRequirements: readonly ContractRequirement[] = [
     "stream:error-later",
     "An error after the first event ends the stream with an error, never as finished.",
     async (protocol) => {
-      async function* failing(): AsyncGenerator<Event> {
+      async function* failing(): AsyncGenerator<AgentEvent> {
         yield* STREAMED.slice(0, 2);
         throw new AgentError("overloaded", "too much");
       }
@@ -240,11 +240,11 @@ function contentOf(part: {
   readonly url?: string;
   readonly bytes?: Uint8Array;
 }): string {
-  return `${part.kind} ${part.text ?? part.url ?? (part.bytes === undefined ? JSON.stringify(part.data) : [...part.bytes].join(".//"))}`;
+  return `${part.kind} ${part.text ?? part.url ?? (part.bytes === undefined ? JSON.stringify(part.data) : [...part.bytes].join("."))}`;
 }
 
 /** What must be the same on both sides of a wire. */
-function wordOf(event: Event): string {
+function wordOf(event: AgentEvent): string {
   if (event.kind === "task") return `task ${event.task.id} ${event.task.status.state}`;
   if (event.kind === "status") return `status ${event.taskId} ${event.status.state}`;
   if (event.kind === "artifact")

@@ -1,5 +1,5 @@
-import { CAPABILITIES, type Capability } from "../src/protocols/requirement.js";
-import type { Report, Verdict } from "./run.js";
+import { CONFORMANCE_AREAS, type ConformanceArea } from "../src/protocols/requirement.js";
+import type { Report, RequirementResult } from "./run.js";
 
 /** One cell: how many of the requirements that applied were met. */
 export interface Cell {
@@ -11,24 +11,24 @@ export interface Cell {
 /** The seed's grid (G.6): six capabilities down, wires across. */
 export interface Grid {
   readonly columns: readonly string[];
-  readonly rows: readonly { readonly capability: Capability; readonly cells: readonly Cell[] }[];
+  readonly rows: readonly { readonly capability: ConformanceArea; readonly cells: readonly Cell[] }[];
 }
 
 /** A report as the seed's grid. Pure: the same report gives the same grid. */
 export function toGrid({ verdicts }: Pick<Report, "verdicts">): Grid {
   const columns = [...new Set(verdicts.map(columnOf))];
-  const rows = CAPABILITIES.map((capability) => {
+  const rows = CONFORMANCE_AREAS.map((capability) => {
     const here = verdicts.filter((verdict) => verdict.capability === capability);
     return { capability, cells: columns.map((column) => toCell(here.filter((verdict) => columnOf(verdict) === column))) };
   });
   return { columns, rows };
 }
 
-function columnOf({ protocol, wire }: Verdict): string {
+function columnOf({ protocol, wire }: RequirementResult): string {
   return wire === undefined ? protocol : `${protocol} ${wire.version} ${wire.binding}`;
 }
 
-function toCell(verdicts: readonly Verdict[]): Cell {
+function toCell(verdicts: readonly RequirementResult[]): Cell {
   const skipped = verdicts.filter(({ outcome }) => outcome === "skipped").length;
   const met = verdicts.filter(({ outcome }) => outcome === "met" || outcome === "stale gap").length;
   return { met, applied: verdicts.length - skipped, skipped };

@@ -1,7 +1,7 @@
 import { request as openRequest } from "node:http";
 import { request as openSecureRequest } from "node:https";
 import type { SecureContextOptions } from "node:tls";
-import type { Exchange, Request, Response } from "../src/transport/exchange.js";
+import type { Exchange, HttpRequest, HttpResponse } from "../src/transport/exchange.js";
 import { http2Exchange } from "./http2-exchange.js";
 
 /**
@@ -16,11 +16,11 @@ export function secureExchange(tls: SecureContextOptions): Exchange {
 }
 
 /** Who asks for trailers speaks gRPC, whatever the rest of the request says. */
-function wantsTrailers({ headers }: Request): boolean {
+function wantsTrailers({ headers }: HttpRequest): boolean {
   return headers["te"] === "trailers";
 }
 
-function http1Exchange(request: Request, tls: SecureContextOptions): Promise<Response> {
+function http1Exchange(request: HttpRequest, tls: SecureContextOptions): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const open = request.target.startsWith("https:") ? openSecureRequest : openRequest;
     const headers = { ...request.headers, ...(needsLength(request) ? { "content-length": request.body.length } : {}) };
@@ -36,6 +36,6 @@ function http1Exchange(request: Request, tls: SecureContextOptions): Promise<Res
   });
 }
 
-function needsLength({ method, body }: Request): boolean {
+function needsLength({ method, body }: HttpRequest): boolean {
   return body.length > 0 || method === "POST" || method === "PUT";
 }

@@ -1,10 +1,10 @@
 import { connect, constants, type IncomingHttpHeaders } from "node:http2";
 import type { SecureContextOptions } from "node:tls";
-import type { Request, Response } from "../src/transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../src/transport/exchange.js";
 import { splitTarget } from "../src/transport/request.js";
 
 /** One HTTP/2 connection per request, without a word that the check did not write. Its trailers are there when the body has ended. */
-export function http2Exchange(request: Request, tls: SecureContextOptions): Promise<Response> {
+export function http2Exchange(request: HttpRequest, tls: SecureContextOptions): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const { origin, path, query } = splitTarget(request.target);
     const session = connect(origin, tls);

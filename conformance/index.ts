@@ -2,7 +2,7 @@
 export { conformanceAgent, conformanceSkill } from "./agent.js";
 export {
   type ClientCheckOptions,
-  type ClientVerdict,
+  type ClientCheckResult,
   checkClient,
   checkFault,
   type Expectation,
@@ -18,7 +18,7 @@ export { a2aJs130Gaps } from "./known-gaps/a2a-js-1.3.0.js";
 export { acpSdk103Gaps } from "./known-gaps/acp-sdk-1.0.3.js";
 export { agoraProtocol020Gaps } from "./known-gaps/agora-protocol-0.2.0.js";
 export { type Fault, type MisbehavingServer, startMisbehaving } from "./misbehaving-server.js";
-export { type KnownGaps, type Outcome, type Report, type RunOptions, runConformance, type Verdict } from "./run.js";
+export { type KnownGaps, type Outcome, type Report, type RequirementResult, type RunOptions, runConformance } from "./run.js";
 export {
   type BridgeEnd,
   type Broken,

@@ -1,17 +1,17 @@
 import { AgentError, type Cancel, type Maybe } from "../src/envelope/index.js";
 import type { Protocol } from "../src/protocols/protocol.js";
-import type { Capability, Hook, Requirement, Subject } from "../src/protocols/requirement.js";
+import type { ConformanceArea, Hook, Requirement, Subject } from "../src/protocols/requirement.js";
 import { isOnLoopback, openHook } from "./hook.js";
 
 /** How one requirement came out. A known gap that starts to pass is stale, so that the list can only shrink. */
 export type Outcome = "met" | "unmet" | "skipped" | "known gap" | "stale gap";
 
 /** One line of a report. */
-export interface Verdict {
+export interface RequirementResult {
   readonly id: string;
   readonly protocol: string;
   readonly wire: Maybe<{ readonly version: string; readonly binding: string }>;
-  readonly capability: Capability;
+  readonly capability: ConformanceArea;
   readonly level: Requirement["level"];
   readonly source: string;
   readonly behaviour: string;
@@ -25,7 +25,7 @@ export interface Verdict {
 export interface Report {
   readonly schema: 1;
   readonly url: string;
-  readonly verdicts: readonly Verdict[];
+  readonly verdicts: readonly RequirementResult[];
   readonly counts: { readonly [outcome in Outcome]: number };
   /** Nothing that must hold is unmet, and no listed gap is stale. */
   readonly conforms: boolean;
@@ -42,7 +42,7 @@ export interface RunOptions {
   readonly only?: Maybe<readonly string[]>;
   /** For one requirement; 10 s without it. */
   readonly timeoutMs?: Maybe<number>;
-  readonly onProgress?: Maybe<(verdict: Verdict, done: number, total: number) => void>;
+  readonly onProgress?: Maybe<(verdict: RequirementResult, done: number, total: number) => void>;
   /** Milliseconds, for durations only. */
   readonly now?: Maybe<() => number>;
 }
@@ -62,7 +62,7 @@ export async function runConformance(
       .map((requirement) => ({ protocol: id, requirement })),
   );
   const watched = watch(subject);
-  const verdicts: Verdict[] = [];
+  const verdicts: RequirementResult[] = [];
   for (const { protocol, requirement } of chosen) {
     const verdict = await verify(requirement, protocol, watched, options);
     watched.endAll();
@@ -72,14 +72,19 @@ export async function runConformance(
   return toReport(subject.url, verdicts);
 }
 
-function toReport(url: string, verdicts: readonly Verdict[]): Report {
+function toReport(url: string, verdicts: readonly RequirementResult[]): Report {
   const counts = { met: 0, unmet: 0, skipped: 0, "known gap": 0, "stale gap": 0 };
   for (const { outcome } of verdicts) counts[outcome]++;
   const failed = verdicts.some(({ outcome, level }) => outcome === "stale gap" || (outcome === "unmet" && level === "must"));
   return { schema: 1, url, verdicts, counts, conforms: !failed };
 }
 
-async function verify(requirement: Requirement, protocol: string, subject: Subject, options: RunOptions): Promise<Verdict> {
+async function verify(
+  requirement: Requirement,
+  protocol: string,
+  subject: Subject,
+  options: RunOptions,
+): Promise<RequirementResult> {
   const now = options.now ?? (() => performance.now());
   const start = now();
   const gap = gapOf(requirement.id, options.knownGaps ?? {});
@@ -93,7 +98,7 @@ interface Observed {
   readonly detail: Maybe<string>;
 }
 
-function judge(seen: Observed, gap: Maybe<string>): Pick<Verdict, "outcome" | "detail"> {
+function judge(seen: Observed, gap: Maybe<string>): Pick<RequirementResult, "outcome" | "detail"> {
   if (gap === undefined || seen.outcome === "skipped") return seen;
   if (seen.outcome === "unmet") return { outcome: "known gap", detail: gap };
   return { outcome: "stale gap", detail: `it is met now; remove from the list: ${gap}` };

@@ -1,10 +1,10 @@
 import {
   AgentError,
+  type AgentEvent,
   ANSWERS,
   type Call,
   type Card,
   type Envelope,
-  type Event,
   type EventKind,
   type Handler,
   isPromise,
@@ -19,7 +19,7 @@ import {
 import { checkAnswers } from "../src/policies/index.js";
 import { front } from "../src/protocols/front.js";
 import { createHost } from "../src/protocols/host.js";
-import type { Ids, Peer, Protocol } from "../src/protocols/protocol.js";
+import type { IdSource, Peer, Protocol } from "../src/protocols/protocol.js";
 import { createMemoryStore } from "../src/tasks/index.js";
 import type { Exchange } from "../src/transport/exchange.js";
 import { memoryLink } from "../src/transport/memory.js";
@@ -47,7 +47,7 @@ export const TASK_ID = "7a3c0b52-5d61-4f0e-9b7a-0d6f2c1e8a01";
 export const SESSION_ID = "7a3c0b52-5d61-4f0e-9b7a-0d6f2c1e8a02";
 
 /** Counting ids and a clock that stands still: the same run twice gives the same bytes. */
-export function fixedIds(): Ids {
+export function fixedIds(): IdSource {
   let count = 0;
   return { now: () => NOW, newId: () => `00000000-0000-4000-8000-${String(++count).padStart(12, "0")}` };
 }
@@ -114,13 +114,13 @@ export function callWith(losses: Loss[]): Call {
 
 /** What came of a reply: all events, and the error it ended with. */
 export interface Outcome {
-  readonly events: readonly Event[];
+  readonly events: readonly AgentEvent[];
   readonly error: Maybe<AgentError>;
 }
 
 /** Takes a reply to its end, whatever that is. Anything thrown that is not an AgentError is passed on. */
 export async function outcomeOf(reply: () => Reply): Promise<Outcome> {
-  const events: Event[] = [];
+  const events: AgentEvent[] = [];
   try {
     const made = reply();
     if (isPromise(made)) events.push(await made);
@@ -143,7 +143,7 @@ export function task(state: "submitted" | "working" | "completed"): Task {
 }
 
 /** One answer of every kind, as a script would give it. */
-export const ANSWERS_BY_KIND: { readonly [kind in EventKind]: Event } = {
+export const ANSWERS_BY_KIND: { readonly [kind in EventKind]: AgentEvent } = {
   message: { kind: "message", message: message([text("pong")], "agent", { sessionId: SESSION_ID }) },
   task: { kind: "task", task: task("completed") },
   status: { kind: "status", taskId: TASK_ID, contextId: SESSION_ID, status: { state: "completed", at: NOW } },

@@ -1,6 +1,6 @@
 import { agent, type Protocol, type Subject, serve } from "../src/index.js";
 import { conformanceAgent, conformanceSkill } from "./agent.js";
-import { type Report, type RunOptions, runConformance, type Verdict } from "./run.js";
+import { type Report, type RequirementResult, type RunOptions, runConformance } from "./run.js";
 
 /** A protocol, as far as a run needs it. */
 type Spoken = Pick<Protocol, "id" | "requirements" | "traits">;
@@ -15,7 +15,7 @@ export interface BridgeEnd {
 export interface Broken {
   readonly id: string;
   readonly protocol: string;
-  readonly level: Verdict["level"];
+  readonly level: RequirementResult["level"];
   readonly source: string;
   readonly behaviour: string;
   /** Who meets it without the gateway: the agent itself, or, where the agent does not speak so, a plain host of ours. */
@@ -48,7 +48,7 @@ export interface ThroughReport {
 export type Stage = "upstream" | "gateway" | "plain host" | "gateway again";
 
 export interface ThroughOptions extends Pick<RunOptions, "only" | "timeoutMs" | "now"> {
-  readonly onProgress?: (stage: Stage, verdict: Verdict, done: number, total: number) => void;
+  readonly onProgress?: (stage: Stage, verdict: RequirementResult, done: number, total: number) => void;
   /** A host that is known to conform. Default: our own, on a free loopback port. */
   readonly openHost?: () => Promise<{ readonly subject: Subject; close(): Promise<void> }>;
 }
@@ -101,7 +101,7 @@ export async function runThrough(upstream: BridgeEnd, gateway: BridgeEnd, option
 
 /** Those of the duties that a plain host meets. It is opened only where something is to be asked of it. */
 async function metByHost(
-  verdicts: readonly Verdict[],
+  verdicts: readonly RequirementResult[],
   protocols: readonly Spoken[],
   run: (stage: Stage, end: BridgeEnd, only: readonly string[]) => Promise<Report>,
   openHost: NonNullable<ThroughOptions["openHost"]>,
@@ -116,7 +116,7 @@ async function metByHost(
   }
 }
 
-function brokenBy({ id, protocol, level, source, behaviour, detail }: Verdict, metBy: Broken["metBy"]): Broken {
+function brokenBy({ id, protocol, level, source, behaviour, detail }: RequirementResult, metBy: Broken["metBy"]): Broken {
   return { id, protocol, level, source, behaviour, metBy, detail: detail ?? "" };
 }
 

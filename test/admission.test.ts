@@ -13,7 +13,7 @@ import {
 } from "../src/index.js";
 import type { Peer, Protocol, Route } from "../src/protocols/protocol.js";
 import { wholeBody } from "../src/transport/body.js";
-import type { Headers, Link, Request } from "../src/transport/exchange.js";
+import type { HttpHeaders, HttpRequest, Link } from "../src/transport/exchange.js";
 import { poolLink } from "../src/transport/node/index.js";
 import { makeRequest } from "../src/transport/request.js";
 
@@ -61,8 +61,8 @@ const PUBLIC: readonly { readonly path: RegExp; readonly at: readonly string[]; 
 ];
 const isPublic = (path: string): boolean => PUBLIC.some((each) => each.path.test(path));
 const ids = { now: Date.now, newId: () => crypto.randomUUID() };
-const SOMEBODY: Headers = { authorization: `Bearer ${TOKEN}` };
-const STRANGERS: readonly Headers[] = [
+const SOMEBODY: HttpHeaders = { authorization: `Bearer ${TOKEN}` };
+const STRANGERS: readonly HttpHeaders[] = [
   {},
   { authorization: "Bearer nobody-knows-this-token" },
   { authorization: "Basic YW5uOmFubg==" },
@@ -93,7 +93,7 @@ const reached: OperationKind[] = [];
 let server: Server;
 let link: Link;
 /** What the clients of all protocols write, for both agents. */
-const written: Request[] = [];
+const written: HttpRequest[] = [];
 beforeAll(async () => {
   const agents = ["one", "other"].map((name) =>
     agent({
@@ -164,7 +164,7 @@ async function writeAll(protocol: Protocol, peer: Peer): Promise<void> {
   }
 }
 
-function as(caller: Headers, { method, target, headers, body }: Request): Request {
+function as(caller: HttpHeaders, { method, target, headers, body }: HttpRequest): HttpRequest {
   return makeRequest({ method, url: target, headers: { ...headers, ...caller }, body });
 }
 
@@ -173,7 +173,7 @@ interface Answer {
   readonly text: string;
 }
 
-async function answerTo(request: Request): Promise<Answer> {
+async function answerTo(request: HttpRequest): Promise<Answer> {
   const before = reached.length;
   const { status, headers, body } = await link.exchange(request);
   const text = Buffer.from(await wholeBody(body, 1_000_000)).toString();
@@ -183,11 +183,11 @@ async function answerTo(request: Request): Promise<Answer> {
   return { kind: refused ? "refused" : "answered", text: `${status} ${headers["grpc-status"] ?? ""} ${said}` };
 }
 
-const label = ({ method, path, headers, body }: Request): string =>
+const label = ({ method, path, headers, body }: HttpRequest): string =>
   `${method} ${path} ${headers["content-type"] ?? ""} ${/"method":"[^"]*"/.exec(Buffer.from(body).toString())?.[0] ?? ""}`;
 
 /** Holds for every question there is. Returns whether somebody known got further with it than strangers did. */
-async function expectClosed(request: Request, strangers = STRANGERS): Promise<boolean> {
+async function expectClosed(request: HttpRequest, strangers = STRANGERS): Promise<boolean> {
   const known = await answerTo(as(SOMEBODY, request));
   let further = known.kind === "reached";
   for (const stranger of strangers) {
@@ -267,13 +267,13 @@ const BODIES = [
 ];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
-function matches({ method, path, when }: Route, request: Request): boolean {
+function matches({ method, path, when }: Route, request: HttpRequest): boolean {
   const there = path.endsWith("/*") ? request.path.startsWith(path.slice(0, -1)) : request.path === path;
   return there && (method === "*" || method === request.method) && (when === undefined || when(request));
 }
 
 /** A route as it is declared: what our clients ask there, and all its paths by all its methods. */
-function requestsAt(route: Route): readonly Request[] {
+function requestsAt(route: Route): readonly HttpRequest[] {
   const { method, path } = route;
   const prefix = path.slice(0, -1);
   const ours = written.filter((each) => matches(route, each));

@@ -6,13 +6,13 @@ import {
   type CardTrust,
   cardSigner,
   connect,
+  DiscoveryCache,
   type Link,
   mount,
   newCardKey,
   type Protocol,
   protocols,
   serve,
-  Verdicts,
 } from "../src/index.js";
 import { wholeBody } from "../src/transport/body.js";
 import { poolLink } from "../src/transport/node/index.js";
@@ -70,7 +70,7 @@ async function speakingOnly(protocol: Protocol): Promise<string> {
 }
 
 async function connected(url: string, options: Parameters<typeof connect>[1] = {}) {
-  const peer = await connect(url, { verdicts: new Verdicts(), ...options });
+  const peer = await connect(url, { verdicts: new DiscoveryCache(), ...options });
   cleanups.push(() => peer.close());
   return peer;
 }
@@ -100,7 +100,7 @@ describe("a way that is pinned", () => {
 
   test("is looked for although another was found before", async () => {
     const url = await twofold(0);
-    const verdicts = new Verdicts();
+    const verdicts = new DiscoveryCache();
     expect((await connected(url, { verdicts })).protocol).toBe("acp");
     expect((await connected(url, { verdicts, pin: "agora" })).protocol).toBe("agora");
     expect((await connected(url, { verdicts })).protocol).toBe("acp");
@@ -216,7 +216,7 @@ describe("with somebody to trust", () => {
 
   test.each([0, 300])("a card that was changed is refused although other protocols answer %i ms earlier", async (delayMs) => {
     const url = await signedHost();
-    await expect(connect(url, { trust: TRUST, link: tampering(delayMs), verdicts: new Verdicts() })).rejects.toMatchObject({
+    await expect(connect(url, { trust: TRUST, link: tampering(delayMs), verdicts: new DiscoveryCache() })).rejects.toMatchObject({
       code: "bad_signature",
     });
   });
@@ -226,7 +226,7 @@ describe("with somebody to trust", () => {
     const peer = await connected(url, { trust: REQUIRED });
     expect([peer.protocol, peer.cardTrust, await peer.ask("hi")]).toEqual(["a2a", "verified", "again: hi"]);
     for (const pin of ["acp", "agora"]) {
-      await expect(connect(url, { trust: REQUIRED, pin, verdicts: new Verdicts() })).rejects.toMatchObject({
+      await expect(connect(url, { trust: REQUIRED, pin, verdicts: new DiscoveryCache() })).rejects.toMatchObject({
         code: "downgrade_refused",
       });
     }
@@ -235,7 +235,7 @@ describe("with somebody to trust", () => {
   test.each(protocols)("an unsigned peer that speaks $id only is refused where a signature is required", async (protocol) => {
     const server = await serve(echo, { protocols: [protocol] });
     cleanups.push(() => server.close());
-    await expect(connect(server.url, { trust: REQUIRED, verdicts: new Verdicts() })).rejects.toMatchObject({
+    await expect(connect(server.url, { trust: REQUIRED, verdicts: new DiscoveryCache() })).rejects.toMatchObject({
       code: "downgrade_refused",
     });
     expect(await (await connected(server.url, { trust: TRUST })).ask("hi")).toBe("again: hi");
@@ -243,7 +243,7 @@ describe("with somebody to trust", () => {
 
   test("so is one that has no document at all, and nothing but reading is tried on it", async () => {
     const { url, asked } = await answering(likeTheLibrary([]));
-    await expect(connect(url, { trust: REQUIRED, verdicts: new Verdicts() })).rejects.toMatchObject({
+    await expect(connect(url, { trust: REQUIRED, verdicts: new DiscoveryCache() })).rejects.toMatchObject({
       code: "downgrade_refused",
     });
     expect(asked.filter((line) => !line.startsWith("GET"))).toEqual([]);

@@ -2,7 +2,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { AgentError, connect, type Event, openSqliteStore, type RemoteAgent, type Store, Verdicts } from "../src/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  connect,
+  DiscoveryCache,
+  openSqliteStore,
+  type RemoteAgent,
+  type Store,
+} from "../src/index.js";
 import { chance } from "./chaos/chance.js";
 import { Hook } from "./push-hook.js";
 import { ended, killReplicas, numbersOf, startReplica, upTo } from "./replica-process.js";
@@ -31,23 +39,23 @@ afterAll(async () => {
 });
 
 async function peerOf(url: string, agent: string): Promise<RemoteAgent> {
-  const peer = await connect(`${url}/a2a/${agent}`, { verdicts: new Verdicts(), resume: false });
+  const peer = await connect(`${url}/a2a/${agent}`, { verdicts: new DiscoveryCache(), resume: false });
   open.push(peer);
   return peer;
 }
 
 /** A status or a piece of an artifact as one line; a task is a snapshot, and no entry but the first. */
-function sayingOf(event: Pick<Event, "kind">): string {
+function sayingOf(event: Pick<AgentEvent, "kind">): string {
   if (event.kind === "status" && "status" in event) return JSON.stringify(event.status);
   return event.kind === "artifact" && "artifact" in event ? JSON.stringify(event.artifact) : event.kind;
 }
 
-function seqOf(event: Event): number {
-  return Number.parseInt(event.cursor?.split(".//")[0] ?? "", 36);
+function seqOf(event: AgentEvent): number {
+  return Number.parseInt(event.cursor?.split(".")[0] ?? "", 36);
 }
 
 /** Reads until the stream ends or breaks, and notes every entry it was given, and how it broke. */
-async function follow(stream: AsyncIterable<Event>, got: Got[], broke: Set<string>): Promise<string> {
+async function follow(stream: AsyncIterable<AgentEvent>, got: Got[], broke: Set<string>): Promise<string> {
   let taskId = "";
   try {
     for await (const event of stream) {

@@ -2,10 +2,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   AgentError,
+  type AgentEvent,
   agent,
   answerOf,
   connect,
-  type Event,
+  DiscoveryCache,
   type EventOf,
   type Operation,
   type Part,
@@ -15,7 +16,6 @@ import {
   startCall,
   type Task,
   textOf,
-  Verdicts,
 } from "../src/index.js";
 import { codeOf, collect, line } from "./peers/against-official.js";
 import { ALICE, BOB, startGuardedKoine, startKoine } from "./peers/koine.js";
@@ -198,7 +198,7 @@ const STEPS: readonly Step[] = [
       const after = (await events.next()).value?.cursor;
       await events.return?.();
       const rest = { kind: "task.subscribe", taskId: id, follow: true, after } as const;
-      return (await collect(remote.handler(rest, startCall()) as AsyncIterable<Event>)).map(line).slice(-2); // it streams
+      return (await collect(remote.handler(rest, startCall()) as AsyncIterable<AgentEvent>)).map(line).slice(-2); // it streams
     },
     gives: ["artifact stream+ chunk 3 !", "status completed"],
   },
@@ -228,7 +228,7 @@ const STEPS: readonly Step[] = [
     what: "a push configuration that is set, read, listed and deleted",
     async run(remote) {
       const { id: taskId } = taskIn(await remote.send("conform: ask"));
-      const one = (operation: Operation) => remote.handler(operation, startCall()) as Promise<Event>; // none of these streams
+      const one = (operation: Operation) => remote.handler(operation, startCall()) as Promise<AgentEvent>; // none of these streams
       const config = { id: "hook", taskId, url: "https://hooks.example/a", token: "opaque" };
       const told = [
         await one({ kind: "push.set", config }),
@@ -270,7 +270,7 @@ describe.each(PINS)("the same by %s", (pin) => {
   let remote: RemoteAgent;
   beforeAll(async () => {
     server = await startKoine();
-    remote = await connect(server.url, { pin, verdicts: new Verdicts() });
+    remote = await connect(server.url, { pin, verdicts: new DiscoveryCache() });
   });
   afterAll(async () => {
     await remote?.close();
@@ -294,14 +294,14 @@ describe.each(PINS)("who may call, by %s", (pin) => {
     ["alice", ALICE, "told to friends"],
     ["bob", BOB, "card_not_configured"],
   ])("%s and the extended card", async (_name, bearer, gives) => {
-    const remote = await connect(server.url, { pin, verdicts: new Verdicts(), credentials: { bearer } });
+    const remote = await connect(server.url, { pin, verdicts: new DiscoveryCache(), credentials: { bearer } });
     const card = await remote.extendedCard().then(({ description }) => description, codeOf);
     expect([card, await remote.ask("hello")]).toEqual([gives, "you said: hello"]);
     await remote.close();
   });
 
   test("one caller's task is not another's", async () => {
-    const options = { pin, verdicts: new Verdicts() };
+    const options = { pin, verdicts: new DiscoveryCache() };
     const alice = await connect(server.url, { ...options, credentials: { bearer: ALICE } });
     const bob = await connect(server.url, { ...options, credentials: { bearer: BOB } });
     const { id } = taskIn(await alice.send("conform: ask"));
@@ -310,7 +310,7 @@ describe.each(PINS)("who may call, by %s", (pin) => {
   });
 
   test("a stranger is turned away", async () => {
-    const remote = await connect(server.url, { pin, verdicts: new Verdicts() });
+    const remote = await connect(server.url, { pin, verdicts: new DiscoveryCache() });
     expect(await remote.send("hello").catch(codeOf)).toBe("unauthenticated");
     expect(await collect(remote.stream("hello")).catch(codeOf)).toBe("unauthenticated");
     await remote.close();

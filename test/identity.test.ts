@@ -14,11 +14,11 @@ import {
   type Credentials,
   clientCertificates,
   connect,
+  DiscoveryCache,
   type HostOptions,
   jwtTokens,
   mount,
   serve,
-  Verdicts,
 } from "../src/index.js";
 import { makeAuthority } from "./certificates.js";
 
@@ -125,7 +125,7 @@ async function serving({ admission, secure = false }: Scheme, more: HostOptions 
 }
 
 async function connected(url: string, pin: string, credentials: Credentials) {
-  const peer = await connect(url, { pin, credentials, verdicts: new Verdicts() });
+  const peer = await connect(url, { pin, credentials, verdicts: new DiscoveryCache() });
   cleanups.push(() => peer.close());
   return peer;
 }

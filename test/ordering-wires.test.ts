@@ -2,16 +2,16 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import {
   agent,
   connect,
+  DiscoveryCache,
   type Interface,
   type Layer,
   type RemoteAgent,
   type Server,
   serve,
   startCall,
-  Verdicts,
 } from "../src/index.js";
 import { systemClock } from "../src/policies/clock.js";
-import { travellingDeadline } from "../src/policies/deadline-propagation.js";
+import { deadlinePropagation } from "../src/policies/deadline-propagation.js";
 import { numbering } from "../src/policies/ordering/numbering.js";
 import { reorder } from "../src/policies/ordering/reorder.js";
 import { SEQUENCE_KEY } from "../src/policies/ordering/sequence-number.js";
@@ -46,14 +46,14 @@ let server: Server;
 let ways: readonly Interface[] = [];
 const open: RemoteAgent[] = [];
 const reached = async (pin: string | undefined, layers: readonly Layer[]): Promise<RemoteAgent> => {
-  const remote = await connect(server.url, { verdicts: new Verdicts(), layers, ...(pin === undefined ? {} : { pin }) });
+  const remote = await connect(server.url, { verdicts: new DiscoveryCache(), layers, ...(pin === undefined ? {} : { pin }) });
   open.push(remote);
   return remote;
 };
 
 beforeAll(async () => {
   server = await serve(worker, { layers: [atTheDoor, reorder({ clock: systemClock, destination: "worker", waitMs: 15_000 })] });
-  ways = (await reached(undefined, [])).ways;
+  ways = (await reached(undefined, [])).interfaces;
 });
 afterEach(() => {
   arrived.length = 0;
@@ -95,7 +95,7 @@ test("messages of one session that come in backwards, over every way at once, ar
 
 test("the time that is left of a call arrives over every way", async () => {
   for (const way of ways) {
-    const remote = await reached(pinOf(way), [travellingDeadline({ clock: systemClock })]);
+    const remote = await reached(pinOf(way), [deadlinePropagation({ clock: systemClock })]);
     const envelope = {
       id: crypto.randomUUID(),
       ts: 1,

@@ -15,7 +15,7 @@ import {
   DefaultPushNotificationSender as LegacySender,
 } from "a2a-js-sdk-03/server";
 import { afterEach, describe, expect, test } from "vitest";
-import { agent, connect, type Event, type PushReceiver, pushReceiver, serve, Verdicts } from "../src/index.js";
+import { type AgentEvent, agent, connect, DiscoveryCache, type PushReceiver, pushReceiver, serve } from "../src/index.js";
 import { Hook } from "./push-hook.js";
 
 const TOKEN = "token-0123456789";
@@ -38,7 +38,7 @@ const worker = agent({
 async function toldBy(pin: string, port: { readonly url: string }): Promise<string> {
   const server = await serve(worker, { push: { allow: ["127.0.0.1"] }, taskLimits: { pushRetryMs: 5, lookAgainMs: 20 } });
   open.push(server);
-  const peer = await connect(server.url, { verdicts: new Verdicts(), pin });
+  const peer = await connect(server.url, { verdicts: new DiscoveryCache(), pin });
   open.push(peer);
   const event = await peer.send("it", { push: { taskId: "", id: "hook", url: port.url, token: TOKEN } });
   return event.kind === "task" ? event.task.id : "";
@@ -52,7 +52,7 @@ async function listening(receiver: PushReceiver): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-function inShort(event: Event): string {
+function inShort(event: AgentEvent): string {
   if (event.kind === "task") return `task ${event.task.id} ${event.task.status.state} ${event.task.artifacts.length}`;
   if (event.kind === "status") return `status ${event.taskId} ${event.status.state}`;
   return event.kind === "artifact" ? `artifact ${event.taskId} ${event.artifact.id}` : event.kind;

@@ -1,5 +1,14 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { type Agent, agent, connect, type RemoteAgent, type ServeOptions, type Server, serve, Verdicts } from "../src/index.js";
+import {
+  type Agent,
+  agent,
+  connect,
+  DiscoveryCache,
+  type RemoteAgent,
+  type ServeOptions,
+  type Server,
+  serve,
+} from "../src/index.js";
 import type { TaskLimits } from "../src/tasks/index.js";
 import { makeAuthority } from "./certificates.js";
 import { type Answer, Hook, ok, status } from "./push-hook.js";
@@ -41,7 +50,7 @@ async function serving(options: ServeOptions = {}): Promise<Server> {
 }
 
 async function peerOf({ url }: Server, pin = "a2a@1.0"): Promise<RemoteAgent> {
-  const peer = await connect(url, { verdicts: new Verdicts(), pin });
+  const peer = await connect(url, { verdicts: new DiscoveryCache(), pin });
   open.push(peer);
   return peer;
 }

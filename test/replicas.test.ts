@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AgentError, connect, type RemoteAgent, Verdicts } from "../src/index.js";
+import { AgentError, connect, DiscoveryCache, type RemoteAgent } from "../src/index.js";
 import { Hook } from "./push-hook.js";
 import { type RedisServer, redisAvailable, startRedis } from "./redis-server.js";
 import { ended, killReplicas, numbersOf, type ReplicaProcess, readTask, startReplica, upTo } from "./replica-process.js";
@@ -30,7 +30,10 @@ describe.skipIf(!available)("replicas on one Redis", () => {
   });
 
   async function peerOf({ url }: ReplicaProcess, name?: string): Promise<RemoteAgent> {
-    const peer = await connect(name === undefined ? url : `${url}/a2a/${name}`, { verdicts: new Verdicts(), resume: false });
+    const peer = await connect(name === undefined ? url : `${url}/a2a/${name}`, {
+      verdicts: new DiscoveryCache(),
+      resume: false,
+    });
     peers.push(peer);
     return peer;
   }

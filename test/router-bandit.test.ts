@@ -8,12 +8,12 @@ import {
   connect,
   createMemoryStore,
   createTelemetry,
+  DiscoveryCache,
   type Layer,
   openSqliteStore,
   type RemoteAgent,
   type Server,
   serve,
-  Verdicts,
 } from "../src/index.js";
 import { fakeClock } from "../src/policies/index.js";
 import { type Bandit, contextKey, createBandit } from "../src/router/bandit/index.js";
@@ -61,7 +61,7 @@ function silentBy(protocol: string): Layer {
 
 /** Opens one link after the other, each for one call: by which protocol each went. */
 async function calls(count: number, url: string, bandit: Bandit, timeoutMs = 5_000): Promise<readonly string[]> {
-  const verdicts = new Verdicts();
+  const verdicts = new DiscoveryCache();
   const taken: string[] = [];
   for (let call = 0; call < count; call++) {
     const peer = await connect(url, { verdicts, feasible: FEASIBLE, chooser: bandit.on(CONTEXT), timeoutMs });
@@ -131,7 +131,7 @@ describe("a bandit that opens links", () => {
 describe("feasible protocols of a link", () => {
   async function linked(options: Parameters<typeof connect>[1]): Promise<RemoteAgent> {
     const server = await serving([]);
-    const peer = await connect(server.url, { verdicts: new Verdicts(), ...options });
+    const peer = await connect(server.url, { verdicts: new DiscoveryCache(), ...options });
     cleanups.push(() => peer.close());
     return peer;
   }
@@ -139,7 +139,7 @@ describe("feasible protocols of a link", () => {
   test("are the only ways there are, by id or by name", async () => {
     for (const feasible of [["ACP"], ["acp"], ["ANP", "Acp"]]) {
       const peer = await linked({ feasible });
-      expect([...new Set(peer.ways.map(({ protocol }) => protocol))]).toEqual(["acp"]);
+      expect([...new Set(peer.interfaces.map(({ protocol }) => protocol))]).toEqual(["acp"]);
       expect(await peer.ask("x")).toBe("again: x");
       await expect(peer.ask("x", { hint: "a2a" })).rejects.toMatchObject({ code: "unsupported_version" });
     }
@@ -167,9 +167,9 @@ describe("feasible protocols of a link", () => {
     };
     const peer = await linked({ feasible: FEASIBLE, chooser });
     expect(asked).toEqual([["a2a", "acp"]]);
-    expect([peer.protocol, peer.ways[0]?.protocol, peer.proved]).toEqual(["acp", "acp", true]);
+    expect([peer.protocol, peer.interfaces[0]?.protocol, peer.proved]).toEqual(["acp", "acp", true]);
     expect(peer.evidence[0]).toBe("acp was chosen among a2a, acp");
-    expect(peer.ways.map(({ protocol }) => protocol)).toContain("a2a");
+    expect(peer.interfaces.map(({ protocol }) => protocol)).toContain("a2a");
   });
 
   test("are not chosen from where there is one", async () => {
@@ -200,7 +200,7 @@ describe("a chooser that never answers", () => {
           return new Promise<string>(() => undefined);
         },
       };
-      connecting = connect(server.url, { verdicts: new Verdicts(), chooser, clock });
+      connecting = connect(server.url, { verdicts: new DiscoveryCache(), chooser, clock });
       connecting.catch(asked);
     });
     await Promise.all([
@@ -229,7 +229,7 @@ describe("what a chooser hears", () => {
         throw new Error("what a chooser throws is its own affair");
       },
     };
-    const peer = await connect(server.url, { verdicts: new Verdicts(), chooser, ...options });
+    const peer = await connect(server.url, { verdicts: new DiscoveryCache(), chooser, ...options });
     cleanups.push(() => peer.close());
     return { peer, heard };
   }

@@ -8,6 +8,7 @@ import {
   cardSigner,
   connect,
   createCardCheck,
+  DiscoveryCache,
   type JsonObject,
   type Link,
   mount,
@@ -15,7 +16,6 @@ import {
   type Server,
   serve,
   signCard,
-  Verdicts,
 } from "../src/index.js";
 import { listen, poolLink } from "../src/transport/node/index.js";
 
@@ -107,7 +107,7 @@ describe("a signed host", () => {
 
 describe("a client", () => {
   it.each(WAYS_TO_FIRST)("verifies both cards over %s", async (pin) => {
-    const peer = await connect(server.url, { pin, trust: TRUST, credentials: { bearer: ALICE }, verdicts: new Verdicts() });
+    const peer = await connect(server.url, { pin, trust: TRUST, credentials: { bearer: ALICE }, verdicts: new DiscoveryCache() });
     expect(peer.cardTrust).toBe("verified");
     expect(peer.card.original?.verifiedBy).toBe("acme");
     expect(peer.evidence.at(-1)).toBe("the card is signed by acme, whose key is trusted here");
@@ -124,7 +124,7 @@ describe("a client", () => {
   });
 
   it("without anybody to trust sees that it is signed, and no more", async () => {
-    const peer = await connect(server.url, { credentials: { bearer: ALICE }, verdicts: new Verdicts() });
+    const peer = await connect(server.url, { credentials: { bearer: ALICE }, verdicts: new DiscoveryCache() });
     expect(peer.cardTrust).toBe("unknown");
     expect(peer.card.original?.verifiedBy).toBeUndefined();
     expect(peer.evidence.at(-1)).toContain('by no key that is trusted here (kid "acme-1"');
@@ -132,7 +132,7 @@ describe("a client", () => {
   });
 
   it("that trusts another does not inherit what was found out before", async () => {
-    const verdicts = new Verdicts();
+    const verdicts = new DiscoveryCache();
     const options = { credentials: { bearer: ALICE }, verdicts };
     const first = await connect(server.url, { ...options, trust: TRUST });
     const other: CardTrust = { keys: [{ name: "other", key: newCardKey("EdDSA", "other").publicJwk }] };
@@ -169,7 +169,7 @@ describe("a client", () => {
       },
       close: () => pool.close(),
     };
-    await expect(connect(liar.url, { trust: TRUST, link, verdicts: new Verdicts() })).rejects.toMatchObject({ code });
+    await expect(connect(liar.url, { trust: TRUST, link, verdicts: new DiscoveryCache() })).rejects.toMatchObject({ code });
     // Every protocol may look for what describes the agent; nobody says anything to it, or probes what a card names.
     expect(asked).toContain("GET /.well-known/agent-card.json");
     expect(asked.filter((request) => !request.startsWith("GET "))).toEqual([]);
@@ -189,12 +189,12 @@ describe("a client", () => {
     );
     const jku = `${house.url}/keys.json`;
     const signing = await serve(plain, { cardKeys: [cardSigner({ key: KEY.privateJwk, jku })] });
-    const peer = await connect(signing.url, { trust: { trustedJku: [jku], require: true }, verdicts: new Verdicts() });
+    const peer = await connect(signing.url, { trust: { trustedJku: [jku], require: true }, verdicts: new DiscoveryCache() });
     expect(peer.card.original?.verifiedBy).toBe(jku);
     await peer.initialize();
     expect(fetched).toBe(1);
     await expect(
-      connect(signing.url, { trust: { trustedJku: [`${jku}?`], require: true }, verdicts: new Verdicts() }),
+      connect(signing.url, { trust: { trustedJku: [`${jku}?`], require: true }, verdicts: new DiscoveryCache() }),
     ).rejects.toMatchObject({ code: "downgrade_refused" });
     expect(fetched).toBe(1);
     await peer.close();
@@ -223,7 +223,7 @@ describe("the extended card", () => {
       },
       { port: 0, host: "127.0.0.1" },
     );
-    const peer = await connect(twofold.url, { trust: TRUST, verdicts: new Verdicts() });
+    const peer = await connect(twofold.url, { trust: TRUST, verdicts: new DiscoveryCache() });
     expect(peer.cardTrust).toBe("verified");
     await expect(peer.extendedCard()).rejects.toThrow("must not have a member twice");
     await peer.close();
@@ -251,7 +251,7 @@ describe("the extended card", () => {
   });
 
   it.each(WAYS)("is not configured for everybody, nor for every agent, over %s", async (pin) => {
-    const options = { pin, verdicts: new Verdicts() };
+    const options = { pin, verdicts: new DiscoveryCache() };
     const bob = await connect(server.url, { ...options, credentials: { bearer: BOB } });
     await expect(bob.extendedCard()).rejects.toMatchObject({ code: "card_not_configured" });
     const other = await connect(`${server.url}/a2a/plain`, { ...options, credentials: { bearer: ALICE } });
@@ -262,7 +262,7 @@ describe("the extended card", () => {
 
   it.each(WAYS_TO_FIRST)("is not for anonymous callers of an open host, over %s", async (pin) => {
     const open = await serve(clerk);
-    const peer = await connect(open.url, { pin, verdicts: new Verdicts() });
+    const peer = await connect(open.url, { pin, verdicts: new DiscoveryCache() });
     await expect(peer.extendedCard()).rejects.toMatchObject({ code: "unauthenticated" });
     await peer.close();
     await open.close();

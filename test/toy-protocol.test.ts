@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contractRequirements } from "../conformance/index.js";
 import { systemIds } from "../src/client/ids.js";
-import { agent, connect, memoryLink, protocols, relay, type Server, serve, Verdicts } from "../src/index.js";
+import { agent, connect, DiscoveryCache, memoryLink, protocols, relay, type Server, serve } from "../src/index.js";
 import { toy } from "./toy/index.js";
 
 /** What the registry would hold after the one line. */
@@ -43,7 +43,7 @@ describe("a protocol added by one folder and one line", () => {
   });
 
   test("is one of several ways to the same agent, chosen by hint", async () => {
-    const peer = await connect(server.url, { protocols: registry, verdicts: new Verdicts() });
+    const peer = await connect(server.url, { protocols: registry, verdicts: new DiscoveryCache() });
     expect(await peer.ask("by toy", { hint: "toy@1" })).toBe("again: by toy");
     expect(await peer.ask("by the card", {})).toBe("again: by the card");
     await expect(peer.ask("by none", { hint: "toy@2" })).rejects.toMatchObject({ code: "unsupported_version" });
@@ -63,7 +63,7 @@ describe("a protocol added by one folder and one line", () => {
       const throughToy = await connect("http://gateway", {
         protocols: [toy],
         link: memoryLink(before.exchange),
-        verdicts: new Verdicts(),
+        verdicts: new DiscoveryCache(),
       });
       expect(await throughToy.ask("across")).toBe("again: across");
 
@@ -77,7 +77,7 @@ describe("a protocol added by one folder and one line", () => {
       const back = await connect("http://gateway", {
         protocols: [other],
         link: memoryLink(behind.exchange),
-        verdicts: new Verdicts(),
+        verdicts: new DiscoveryCache(),
       });
       expect(await back.ask("and back")).toBe("again: and back");
       await upstream.close();
@@ -104,7 +104,7 @@ describe("the life of every peer", () => {
   for (const protocol of registry) {
     test(`${protocol.id}: initialize, health, receive, close`, async () => {
       const server = await serve(echo, { protocols: registry });
-      const peer = await connect(server.url, { protocols: [protocol], verdicts: new Verdicts() });
+      const peer = await connect(server.url, { protocols: [protocol], verdicts: new DiscoveryCache() });
       await peer.initialize();
       expect([peer.protocol, peer.proved, await peer.health()]).toEqual([protocol.id, true, true]);
       await expect(peer.receive()[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "unsupported" });

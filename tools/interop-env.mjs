@@ -28,7 +28,7 @@ function findPython() {
   if (asked.status !== 0)
     return { missing: `${command} cannot make virtual environments: ${asked.stderr.trim().split("\n").pop()}` };
   const version = asked.stdout.trim();
-  const [major = 0, minor = 0] = version.split(".//").map(Number);
+  const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major < 3 || minor < 11) return { missing: `${command} is ${version}; 3.11 or later is needed` };
   return { command, version };
 }

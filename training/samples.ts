@@ -13,7 +13,7 @@ export interface Sample {
 const NONE = READINGS.indexOf("none");
 
 /** A file of `needs` is named for its capability; one of `other` for why its sentences express none. */
-export function readSamples(folder = new URL(".//", import.meta.url)): readonly Sample[] {
+export function readSamples(folder = new URL(".", import.meta.url)): readonly Sample[] {
   const needs = linesBelow(new URL("needs/", folder)).map(({ name, text }) => {
     const reading = READINGS.findIndex((id) => id === name);
     if (reading < 0) throw new Error(`needs/${name}.txt is named for no capability`);

@@ -1,4 +1,13 @@
-import { type Artifact, answerOf, type Event, type EventOf, type Part, type Status, type Task, textOf } from "../../src/index.js";
+import {
+  type AgentEvent,
+  type Artifact,
+  answerOf,
+  type EventOf,
+  type Part,
+  type Status,
+  type Task,
+  textOf,
+} from "../../src/index.js";
 import { eventJson } from "./event-json.js";
 import { problemOf } from "./exit.js";
 import type { Output } from "./output.js";
@@ -197,7 +206,7 @@ export class AnswerPrinter {
   }
 }
 
-function partsOf(event: Event): readonly Part[] {
+function partsOf(event: AgentEvent): readonly Part[] {
   if (event.kind === "message") return event.message.content;
   if (event.kind === "artifact") return namedParts(event.artifact);
   if (event.kind !== "task") return [];

@@ -1,5 +1,5 @@
 import { connect, nameFrom, type RemoteAgent } from "../../src/index.js";
-import { configFrom, type GatewayConfig, spokenInFront } from "../gateway/index.js";
+import { configFrom, type GatewayConfig, listenerInterfaces } from "../gateway/index.js";
 import { lossTable, lossTableJson } from "./bridge-losses.js";
 import type { BridgeCommandOptions } from "./bridge-options.js";
 import { credentialsOf } from "./credentials.js";
@@ -37,7 +37,7 @@ async function reached(address: string, options: BridgeCommandOptions): Promise<
 }
 
 async function printLosses(config: GatewayConfig, remote: RemoteAgent, output: Output): Promise<void> {
-  const inFront = spokenInFront(config.document.as);
+  const inFront = listenerInterfaces(config.document.as);
   if (output.format === "json") await output.document(lossTableJson(inFront, remote));
   else await output.text(lossTable(inFront, remote));
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import {
   AgentError,
-  type CardVerdict,
+  type CardSignatureResult,
   createCardCheck,
   type Json,
   type JsonObject,
@@ -88,7 +88,7 @@ function addVerify(card: Command): void {
 }
 
 /** A wrong signature is an answer of this command, not a refusal by some agent. */
-async function judged(check: () => Promise<CardVerdict>): Promise<CardVerdict> {
+async function judged(check: () => Promise<CardSignatureResult>): Promise<CardSignatureResult> {
   try {
     return await check();
   } catch (thrown) {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Command } from "commander";
 import {
   type Card,
-  type CardVerdict,
+  type CardSignatureResult,
   createCardCheck,
   type Interface,
   type Json,
@@ -49,11 +49,11 @@ export function addCard(program: Command): void {
 interface Shown {
   readonly peer: RemoteAgent;
   readonly card: Card;
-  readonly signature: CardVerdict;
+  readonly signature: CardSignatureResult;
 }
 
 /** What was found out when the card came; who trusts nobody can still see whether it is signed at all. */
-async function signatureOf({ original }: Card): Promise<CardVerdict> {
+async function signatureOf({ original }: Card): Promise<CardSignatureResult> {
   const by = original?.verifiedBy;
   return by === undefined ? createCardCheck()(original?.bytes) : { result: "verified", by };
 }
@@ -68,7 +68,7 @@ function cardJson({ peer, card, signature }: Shown): Json {
     evidence: peer.evidence,
     signature: signature.result === "verified" ? { result: signature.result, by: signature.by } : { result: signature.result },
     interfaces: card.interfaces.map(wayJson),
-    ways: peer.ways.map(wayJson),
+    ways: peer.interfaces.map(wayJson),
     card: originalOf(card) ?? neutralCard(card),
   };
 }
@@ -111,7 +111,7 @@ function describeCard({ peer, card, signature }: Shown): string {
 
 /** What the card names, and what other protocols were found to be spoken at the address. */
 function waysOf(peer: RemoteAgent, { interfaces }: Card): readonly string[] {
-  const others = peer.ways.filter(({ protocol }) => interfaces.every((named) => named.protocol !== protocol));
+  const others = peer.interfaces.filter(({ protocol }) => interfaces.every((named) => named.protocol !== protocol));
   return [...interfaces, ...others].map(({ protocol, version, binding, url }) => `${protocol}@${version} ${binding} ${url}`);
 }
 

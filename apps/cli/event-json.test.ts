@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Envelope, Event, Task } from "../../src/index.js";
+import type { AgentEvent, Envelope, Task } from "../../src/index.js";
 import { eventJson } from "./event-json.js";
 
 const message: Envelope = {
@@ -69,7 +69,7 @@ test("a task", () => {
 });
 
 test("a message, a status, an artifact and a page", () => {
-  const cursor = "5.t-1" as NonNullable<Event["cursor"]>; // cursors are made by peers; any text can be one
+  const cursor = "5.t-1" as NonNullable<AgentEvent["cursor"]>; // cursors are made by peers; any text can be one
   expect(eventJson({ kind: "message", message, head: { "run-id": "r" } })).toEqual({
     kind: "message",
     text: "why",

@@ -1,9 +1,9 @@
 import {
+  type AgentEvent,
   type Artifact,
   answerText,
   artifactText,
   type Envelope,
-  type Event,
   type Json,
   type JsonObject,
   type Part,
@@ -17,11 +17,11 @@ import {
  * Events as the neutral JSON of `-o json`: the names of UTE JSON, whatever protocol they came by. Messages are UTE
  * documents, times are seconds, raw bytes are base64, and `text` is what the text mode would print.
  */
-export function eventJson(event: Event): JsonObject {
+export function eventJson(event: AgentEvent): JsonObject {
   return withoutUndefined({ kind: event.kind, ...members(event), cursor: event.cursor, head: event.head });
 }
 
-function members(event: Event): JsonObject {
+function members(event: AgentEvent): JsonObject {
   switch (event.kind) {
     case "message":
       return { text: textOf(event.message.content), message: messageJson(event.message) };

@@ -6,7 +6,7 @@ import { bearerTokens, describeSecurity, openAdmission } from "../../src/index.j
 import { makeAuthority } from "../../test/certificates.js";
 import { openAudit, readIdentity } from "./identity.js";
 import { identityCredentials } from "./identity-credentials.js";
-import type { Door } from "./tokens.js";
+import type { CallerAdmission } from "./tokens.js";
 
 let folder: string;
 beforeAll(async () => {
@@ -16,8 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const open: Door = { admission: openAdmission(), words: "everybody", warning: undefined };
-const tokens: Door = { admission: bearerTokens(new Map([["bob", "token-of-bob-0123456789"]])), words: "bob", warning: undefined };
+const open: CallerAdmission = { admission: openAdmission(), words: "everybody", warning: undefined };
+const tokens: CallerAdmission = {
+  admission: bearerTokens(new Map([["bob", "token-of-bob-0123456789"]])),
+  words: "bob",
+  warning: undefined,
+};
 const KEY_IN = { apiKeyIn: "header:X-Api-Key" };
 
 describe("readIdentity()", () => {

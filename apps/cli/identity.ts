@@ -15,7 +15,7 @@ import {
 } from "../../src/index.js";
 import { CliError, EXIT, problemOf, usageError } from "./exit.js";
 import { collect } from "./option-values.js";
-import { type Door, readSecretFile, secretFileWarning } from "./tokens.js";
+import { type CallerAdmission, readSecretFile, secretFileWarning } from "./tokens.js";
 
 /** Who may call, beside the holders of static tokens. */
 export interface IdentityOptions {
@@ -60,10 +60,10 @@ export function openAudit({ audit }: Pick<IdentityOptions, "audit">, say: (line:
 /** The door of the static tokens, and every other way in that was asked for. Issuers come before tokens: these claim everything. */
 export async function readIdentity(
   options: IdentityOptions,
-  tokens: Door,
+  tokens: CallerAdmission,
   audit?: AuditFile,
   env: NodeJS.ProcessEnv = process.env,
-): Promise<Door> {
+): Promise<CallerAdmission> {
   const ways: { readonly admission: Admission; readonly words: string }[] = [];
   if (options.clientCa !== undefined)
     ways.push({ admission: clientCertificates(), words: `holders of a certificate by ${options.clientCa}` });

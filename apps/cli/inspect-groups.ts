@@ -1,4 +1,4 @@
-import type { Sighting } from "../../src/index.js";
+import type { CapturedMessage } from "../../src/index.js";
 
 /** How long a call that ended is waited for: the last bytes of its response pass a moment later. */
 const SETTLE_MS = 100;
@@ -6,7 +6,7 @@ const SETTLE_MS = 100;
 const MOST_HELD = 10_000;
 
 interface Held {
-  sighting: Sighting;
+  sighting: CapturedMessage;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -15,26 +15,26 @@ interface Held {
  * once, when it is over.
  */
 export class ExchangeGroups {
-  readonly #show: (group: readonly Sighting[]) => Promise<void>;
+  readonly #show: (group: readonly CapturedMessage[]) => Promise<void>;
   readonly #held = new Map<string, Held>();
   /** Shown already; what changes later was the end of a response. */
   readonly #shown = new Set<string>();
   #showing: Promise<void> = Promise.resolve();
 
-  constructor(show: (group: readonly Sighting[]) => Promise<void>) {
+  constructor(show: (group: readonly CapturedMessage[]) => Promise<void>) {
     this.#show = show;
   }
 
   /** All at once, in the order of their beginnings. */
-  static of(sightings: readonly Sighting[]): readonly (readonly Sighting[])[] {
+  static of(sightings: readonly CapturedMessage[]): readonly (readonly CapturedMessage[])[] {
     const spans = new Set(sightings.filter(({ direction }) => direction === "in").map(({ span }) => span));
-    const isMade = ({ direction, parentSpan }: Sighting): boolean => direction === "out" && spans.has(parentSpan ?? "");
+    const isMade = ({ direction, parentSpan }: CapturedMessage): boolean => direction === "out" && spans.has(parentSpan ?? "");
     return sightings
       .filter((sighting) => !isMade(sighting))
       .map((first) => [first, ...sightings.filter((each) => isMade(each) && each.parentSpan === first.span && each !== first)]);
   }
 
-  see(sighting: Sighting): void {
+  see(sighting: CapturedMessage): void {
     const { id, status } = sighting;
     if (this.#shown.has(id)) return;
     const held = this.#held.get(id) ?? { sighting, timer: undefined };
@@ -61,7 +61,7 @@ export class ExchangeGroups {
   }
 
   /** A call that was made for one that is still under way is shown together with it. */
-  #waitsForCaller({ direction, parentSpan }: Sighting): boolean {
+  #waitsForCaller({ direction, parentSpan }: CapturedMessage): boolean {
     if (direction === "in" || parentSpan === undefined) return false;
     return [...this.#held.values()].some(({ sighting }) => sighting.direction === "in" && sighting.span === parentSpan);
   }
@@ -71,7 +71,7 @@ export class ExchangeGroups {
     if (oldest !== undefined) this.#queue([oldest.sighting]);
   }
 
-  #queue(group: readonly Sighting[]): void {
+  #queue(group: readonly CapturedMessage[]): void {
     for (const { id } of group) {
       clearTimeout(this.#held.get(id)?.timer);
       this.#held.delete(id);
@@ -83,6 +83,6 @@ export class ExchangeGroups {
   }
 }
 
-function isMadeFor(sighting: Sighting, caller: Sighting): boolean {
+function isMadeFor(sighting: CapturedMessage, caller: CapturedMessage): boolean {
   return sighting !== caller && caller.direction === "in" && sighting.direction === "out" && sighting.parentSpan === caller.span;
 }

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import pc from "picocolors";
-import type { Json, Sighting, WireBytes } from "../../src/index.js";
+import type { CapturedMessage, Json, WireBytes } from "../../src/index.js";
 import type { Output } from "./output.js";
 import { oneLine, printable } from "./printable.js";
 
@@ -9,7 +9,7 @@ const NAME_CHARACTERS = 60;
 const REASON_CHARACTERS = 300;
 
 /** Exchanges for people. Whatever came from elsewhere is made harmless before colours are added. */
-export class SightingPrinter {
+export class MessagePrinter {
   readonly #output: Output;
   readonly #bytes: boolean;
   readonly #colors: ReturnType<typeof pc.createColors>;
@@ -21,7 +21,7 @@ export class SightingPrinter {
   }
 
   /** One exchange: the call that came in first, then those that were made for it. */
-  async group([first, ...made]: readonly Sighting[]): Promise<void> {
+  async group([first, ...made]: readonly CapturedMessage[]): Promise<void> {
     if (first === undefined) return;
     const { dim, bold } = this.#colors;
     const lines = [
@@ -35,7 +35,7 @@ export class SightingPrinter {
   }
 
   /** A trace, every call below the one it follows from. */
-  async tree(sightings: readonly Sighting[]): Promise<void> {
+  async tree(sightings: readonly CapturedMessage[]): Promise<void> {
     const [first] = sightings;
     if (first === undefined) return;
     const spans = new Set(sightings.map(({ span }) => span));
@@ -44,7 +44,12 @@ export class SightingPrinter {
     await this.#write([bold(`trace ${first.traceId}`), ...this.#branches(roots, sightings, "", new Set()), ""]);
   }
 
-  #branches(siblings: readonly Sighting[], all: readonly Sighting[], indent: string, drawn: Set<string>): readonly string[] {
+  #branches(
+    siblings: readonly CapturedMessage[],
+    all: readonly CapturedMessage[],
+    indent: string,
+    drawn: Set<string>,
+  ): readonly string[] {
     const { dim } = this.#colors;
     return siblings.flatMap((sighting, index) => {
       // Spans that name each other come from outside; nobody is drawn twice.
@@ -60,7 +65,7 @@ export class SightingPrinter {
     });
   }
 
-  #way(sighting: Sighting): readonly string[] {
+  #way(sighting: CapturedMessage): readonly string[] {
     const { dim, yellow } = this.#colors;
     const { request, response, losses } = sighting;
     const sizes = [request, response].map((wire) => (wire === undefined ? "–" : `${wire.bytes} B`)).join(" → ");
@@ -73,7 +78,7 @@ export class SightingPrinter {
   }
 
   /** Wire in, envelope, wire out. */
-  #contents({ request, envelope, response, answer }: Sighting): readonly string[] {
+  #contents({ request, envelope, response, answer }: CapturedMessage): readonly string[] {
     return [
       ...this.#wire("request", request),
       ...this.#document("envelope", envelope),
@@ -103,12 +108,12 @@ export class SightingPrinter {
     return [`    ${this.#colors.cyan(title)}`, ...lines.map((line) => `      ${line}`)];
   }
 
-  #parties({ direction, caller, agent }: Sighting): string {
+  #parties({ direction, caller, agent }: CapturedMessage): string {
     const arrow = direction === "in" ? this.#colors.green("in ") : this.#colors.magenta("out");
     return `${arrow} ${oneLine(caller, NAME_CHARACTERS)} → ${oneLine(agent, NAME_CHARACTERS)}`;
   }
 
-  #outcome({ status, at, endedAt, error }: Sighting): string {
+  #outcome({ status, at, endedAt, error }: CapturedMessage): string {
     const { green, red, yellow, dim } = this.#colors;
     const time = endedAt === undefined ? "" : dim(` ${endedAt - at} ms`);
     if (status === "ok") return green("ok") + time;
@@ -126,16 +131,16 @@ function why(message: string | undefined): string {
   return message === undefined || message === "" ? "" : ` (${oneLine(message, REASON_CHARACTERS)})`;
 }
 
-function saidIn({ operation, text }: Sighting): string {
+function saidIn({ operation, text }: CapturedMessage): string {
   return text === "" ? operation : `${operation} “${oneLine(text, TEXT_CHARACTERS)}”`;
 }
 
-function viaOf({ via: { protocol, version, binding } }: Sighting): string {
+function viaOf({ via: { protocol, version, binding } }: CapturedMessage): string {
   const name = version === "" ? protocol : `${protocol}@${version}`;
   return oneLine(binding === "" ? name : `${name}/${binding}`, NAME_CHARACTERS);
 }
 
-function factsOf({ taskId, events }: Sighting): string {
+function factsOf({ taskId, events }: CapturedMessage): string {
   const state = events.findLast((event) => event.state !== undefined)?.state;
   const count = events.length > 1 ? `${events.length} events` : "";
   const facts = [taskId === undefined ? "" : `task ${taskId.slice(0, 8)}`, count, state ?? ""];

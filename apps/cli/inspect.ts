@@ -1,17 +1,17 @@
 import { type Command, Option } from "commander";
 import {
+  type CapturedMessage,
+  type CaptureFilter,
   followFeed,
   type InspectedHost,
   type Json,
   readMessage,
   readMessages,
   readTrace,
-  type Sighting,
-  type SightingFilter,
 } from "../../src/index.js";
 import { ExchangeGroups } from "./inspect-groups.js";
 import { addLookOptions, type LookOptions, look } from "./inspect-host.js";
-import { SightingPrinter } from "./inspect-print.js";
+import { MessagePrinter } from "./inspect-print.js";
 import { parseCount } from "./option-values.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { outputOption } from "./peer.js";
@@ -68,7 +68,7 @@ export function addFilterOptions(command: Command): Command {
     .option("--text <words>", "in which these words occur");
 }
 
-export function filterOf({ agent, trace, protocol, direction, failed, text }: InspectFilterOptions): SightingFilter {
+export function filterOf({ agent, trace, protocol, direction, failed, text }: InspectFilterOptions): CaptureFilter {
   return { agent, traceId: trace, protocol, direction, status: failed === true ? "failed" : undefined, text };
 }
 
@@ -80,7 +80,7 @@ async function inspect(url: string, options: InspectOptions): Promise<void> {
 /** The oldest first, as they would have passed. */
 async function showOnce(host: InspectedHost, options: InspectOptions, output: Output): Promise<void> {
   const summaries = await readMessages(host, filterOf(options), options.last);
-  const found: Sighting[] = [];
+  const found: CapturedMessage[] = [];
   for (const { id } of summaries.toReversed()) {
     const sighting = await readMessage(host, id);
     if (sighting !== undefined) found.push(sighting);
@@ -105,8 +105,12 @@ async function showLive(host: InspectedHost, options: InspectOptions, output: Ou
   }
 }
 
-function shower(host: InspectedHost, options: InspectOptions, output: Output): (group: readonly Sighting[]) => Promise<void> {
-  const printer = new SightingPrinter(output, options.bytes === true);
+function shower(
+  host: InspectedHost,
+  options: InspectOptions,
+  output: Output,
+): (group: readonly CapturedMessage[]) => Promise<void> {
+  const printer = new MessagePrinter(output, options.bytes === true);
   const drawn = new Set<string>();
   return async (group) => {
     if (output.format === "json") {

@@ -6,7 +6,7 @@ import { oneLine } from "./printable.js";
 const TOLD_AT_MOST = 20;
 
 /** Says what the protocol could not carry, each thing once: with `-o json` as JSON, because then stderr is read by programs. */
-export function lossTeller(output: Output): LossSink {
+export function lossReporter(output: Output): LossSink {
   const told = new Set<string>();
   return ({ protocol, path, valueKind, reason }: Loss) => {
     const key = `${path} ${reason}`;

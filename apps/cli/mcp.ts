@@ -3,7 +3,7 @@ import type { Credentials } from "../../src/index.js";
 import type { AgentSource } from "../mcp/index.js";
 import { problemOf, usageError } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
-import { lossTeller } from "./losses.js";
+import { lossReporter } from "./losses.js";
 import { collect, parseSeconds } from "./option-values.js";
 import { createOutput } from "./output.js";
 import { addCredentialOptions, checkedAddress, connectOptionsOf, type ReachOptions } from "./peer.js";
@@ -58,7 +58,7 @@ async function serveTools(given: readonly string[], options: McpCommandOptions, 
     throw usageError("there is no agent to offer", "Give a URL: koine mcp http://127.0.0.1:8080, or --gateway URL.");
   checkNames(agents);
   const output = createOutput("text");
-  const connect = { ...(await connectOptionsOf(options)), onLoss: lossTeller(output) };
+  const connect = { ...(await connectOptionsOf(options)), onLoss: lossReporter(output) };
   checkOrigins([...agents.map(({ url }) => url), ...gateways], connect.credentials, options);
   const interrupt = listenForInterrupt();
   const { serveMcp } = await import("../mcp/index.js");

@@ -56,7 +56,7 @@ export function collectPairs(text: string, before: ReadonlyMap<string, string> =
 export function settingsOf(pairs: ReadonlyMap<string, string>): { readonly [protocol: string]: JsonObject } {
   const settings = new Map<string, Map<string, Json>>();
   for (const [path, value] of pairs) {
-    const dot = path.indexOf(".//");
+    const dot = path.indexOf(".");
     if (dot < 1 || dot === path.length - 1) throw new InvalidArgumentError(`--set ${path}: it looks like protocol.key=value.`);
     const protocol = path.slice(0, dot);
     const members = settings.get(protocol) ?? new Map<string, Json>();

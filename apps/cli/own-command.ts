@@ -6,7 +6,7 @@ import { relative } from "node:path";
  */
 export function ownCommand(argv: readonly string[] = process.argv, cwd: string = process.cwd()): string {
   const script = argv[1] === undefined ? "" : relative(cwd, argv[1]);
-  const isHere = script !== "" && !script.startsWith("../..") && !script.includes("node_modules");
+  const isHere = script !== "" && !script.startsWith("..") && !script.includes("node_modules");
   if (!isHere) return "npx koine";
   return script.endsWith(".ts") ? `npx tsx ${script}` : `node ${script}`;
 }

@@ -5,7 +5,7 @@ import { type CredentialOptions, credentialsOf } from "./credentials.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { addIdentityCredentialOptions, type IdentityCredentialOptions, identityCredentials } from "./identity-credentials.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
-import { lossTeller } from "./losses.js";
+import { lossReporter } from "./losses.js";
 import { collect, parseSeconds } from "./option-values.js";
 import { createOutput, FORMATS, type Format, type Output } from "./output.js";
 import { oneLine, shellWord } from "./printable.js";
@@ -70,7 +70,7 @@ export async function visit<T>(url: string, options: PeerOptions, run: (visit: V
   const { timeout } = options;
   const connectOptions = {
     ...(await connectOptionsOf(options)),
-    onLoss: lossTeller(output),
+    onLoss: lossReporter(output),
     discoverMs: Math.min(timeout ?? DISCOVER_MS, DISCOVER_MS),
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),
   };

@@ -49,9 +49,9 @@ class SpokenHelp extends Help {
 }
 
 /** A command whose options are read from the environment too. Commander listens for that only at the moment of adding. */
-class SpokenCommand extends Command {
+class EnvCommand extends Command {
   override createCommand(name?: string): Command {
-    return new SpokenCommand(name);
+    return new EnvCommand(name);
   }
 
   override createHelp(): Help {
@@ -66,7 +66,7 @@ class SpokenCommand extends Command {
 
 /** The whole command line. */
 export function createProgram(version: string): Command {
-  const program = new SpokenCommand("koine")
+  const program = new EnvCommand("koine")
     .description("One layer between an agent and every agent protocol.")
     .version(version, "-V, --version", "print the version")
     .addHelpText("after", EXAMPLES);
@@ -88,7 +88,7 @@ export function createProgram(version: string): Command {
   addEmbeddings(program);
   addAudit(program);
   addProtocolCommands(program);
-  for (const command of everyCommand(program)) applyManners(command);
+  for (const command of everyCommand(program)) configureCommand(command);
   return program;
 }
 
@@ -96,7 +96,7 @@ function everyCommand(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(everyCommand)];
 }
 
-function applyManners(command: Command): void {
+function configureCommand(command: Command): void {
   command
     .showSuggestionAfterError()
     .configureOutput({ outputError: () => undefined })

@@ -1,11 +1,11 @@
 import {
+  type CapturedMessage,
   type Envelope,
   type Json,
   type JsonObject,
   META_MEMBER,
   parseUte,
   readUte,
-  type Sighting,
   writeUte,
 } from "../../src/index.js";
 
@@ -36,12 +36,12 @@ export interface Recorded {
 const NO_PARTS = { "urn:koine:parts:1": [] } as const;
 
 /** The line of what was asked; undefined for calls without a message. */
-export function requestLine(sighting: Sighting): string | undefined {
+export function requestLine(sighting: CapturedMessage): string | undefined {
   return sighting.envelope && lineOf(sighting.envelope, noteOf(sighting, "request"));
 }
 
 /** The line of what came back, also when that was nothing, or a failure. */
-export function answerLine(sighting: Sighting): string | undefined {
+export function answerLine(sighting: CapturedMessage): string | undefined {
   const { envelope, answer, events, status, error } = sighting;
   if (envelope === undefined || status === "open") return undefined;
   const state = events.findLast((event) => event.state !== undefined)?.state;
@@ -54,12 +54,12 @@ export function answerLine(sighting: Sighting): string | undefined {
   return lineOf(withParent(answer ?? emptyAnswer(sighting), envelope["id"]), note);
 }
 
-function noteOf({ direction, via: { protocol, version, binding } }: Sighting, kind: RecordNote["kind"]): RecordNote {
+function noteOf({ direction, via: { protocol, version, binding } }: CapturedMessage, kind: RecordNote["kind"]): RecordNote {
   const name = version === "" ? protocol : `${protocol}@${version}`;
   return { kind, direction, protocol: binding === "" ? name : `${name}/${binding}` };
 }
 
-function emptyAnswer({ envelope, endedAt, at, taskId, sessionId }: Sighting): JsonObject {
+function emptyAnswer({ envelope, endedAt, at, taskId, sessionId }: CapturedMessage): JsonObject {
   const { src = "", dst = "" } = envelope ?? {};
   const context = { session_id: sessionId, task_id: taskId };
   return { ts: (endedAt ?? at) / 1000, src: dst, dst: src, content: NO_PARTS, context, role: "agent" };

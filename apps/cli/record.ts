@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
-import { followFeed, type InspectedHost, type Sighting } from "../../src/index.js";
+import { type CapturedMessage, followFeed, type InspectedHost } from "../../src/index.js";
 import { CliError, EXIT, problemOf } from "./exit.js";
 import { addFilterOptions, filterOf, type InspectFilterOptions } from "./inspect.js";
 import { addLookOptions, type LookOptions, look } from "./inspect-host.js";
@@ -95,7 +95,7 @@ class Recorder {
     return this.exchanges >= this.#most;
   }
 
-  async see(sighting: Sighting): Promise<void> {
+  async see(sighting: CapturedMessage): Promise<void> {
     const { id } = sighting;
     if (this.#over.has(id)) return;
     const asked = this.#open.has(id) ? undefined : requestLine(sighting);

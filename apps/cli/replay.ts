@@ -12,7 +12,7 @@ import {
   textOf,
 } from "../../src/index.js";
 import { CliError, EXIT, usageError } from "./exit.js";
-import { lossTeller } from "./losses.js";
+import { lossReporter } from "./losses.js";
 import type { Output } from "./output.js";
 import { addPeerOptions, type PeerOptions, type Visit, visit } from "./peer.js";
 import { oneLine } from "./printable.js";
@@ -108,7 +108,7 @@ async function outcome(envelope: Envelope, { peer, interrupt, output }: Visit, s
   const streams = envelope.context.stream === true && peer.card.capabilities.streaming;
   const operation: Operation = { kind: "send", envelope, delivery: streams ? "stream" : "answer", task: "auto" };
   try {
-    const reply = peer.handler(operation, startCall({ cancel: cancelFrom(interrupt.signal), lose: lossTeller(output) }));
+    const reply = peer.handler(operation, startCall({ cancel: cancelFrom(interrupt.signal), lose: lossReporter(output) }));
     // `checkAnswers` around every client half lets only answers to a send pass.
     const answer = isPromise(reply)
       ? ((await reply) as Answer)

@@ -13,7 +13,7 @@ describe("safeName", () => {
     ["/absolute", undefined, "absolute"],
     [".bashrc", undefined, "bashrc"],
     ["-rf", undefined, "rf"],
-    ["../..", "application/pdf", "part.pdf"],
+    ["..", "application/pdf", "part.pdf"],
     ["", "image/png", "part.png"],
     [undefined, undefined, "part.bin"],
     ["nul.txt", undefined, "_nul.txt"],

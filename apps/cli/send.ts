@@ -6,7 +6,7 @@ import { collect, collectPairs, parseJson, parseSeconds } from "./option-values.
 import { addPeerOptions, checkedAddress, type PeerOptions, type Visit, visit } from "./peer.js";
 import { shellWord } from "./printable.js";
 import { type ProgressLine, startProgress } from "./progress.js";
-import { foldAnswer, Place } from "./watch.js";
+import { foldAnswer, StreamPosition } from "./watch.js";
 
 interface SendCommandOptions extends PeerOptions, ContentOptions {
   readonly stream?: boolean;
@@ -70,7 +70,7 @@ async function send(url: string, text: string | undefined, options: SendCommandO
       progress,
       fetch: (part) => at.peer.fetch(part, interrupt.signal),
     });
-    const place = new Place();
+    const place = new StreamPosition();
     const sendOptions = sendOptionsOf(options, interrupt.signal);
     try {
       if (!options.wait) await printStarted(await at.peer.start(content, sendOptions), at, printer);
@@ -92,7 +92,7 @@ async function send(url: string, text: string | undefined, options: SendCommandO
 
 type Content = Awaited<ReturnType<typeof readContent>>;
 interface Watched {
-  readonly place: Place;
+  readonly place: StreamPosition;
   readonly progress: ProgressLine;
 }
 
@@ -121,7 +121,7 @@ async function printStarted(event: EventOf<"send">, { output }: Visit, printer: 
 }
 
 /** A wait that ended early leaves work behind; say how to find it again. */
-function sayHowToGoOn(url: string, place: Place, options: SendCommandOptions, { peer, output, manner }: Visit): void {
+function sayHowToGoOn(url: string, place: StreamPosition, options: SendCommandOptions, { peer, output, manner }: Visit): void {
   if (place.closed || output.format === "json") return;
   const say = (what: string, command: string): void =>
     output.say(`${what}: ${output.colors.bold(`koine task ${command}${manner}`)}`);

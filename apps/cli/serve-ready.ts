@@ -2,14 +2,14 @@ import { type Agent, describeSecurity, type Server, type Store } from "../../src
 import { callsToTry } from "./calls-to-try.js";
 import type { Output } from "./output.js";
 import type { ServeCommandOptions } from "./serve-options.js";
-import type { Door } from "./tokens.js";
+import type { CallerAdmission } from "./tokens.js";
 
 const IN_MEMORY = "in memory: lost when this process ends";
 
 export interface Ready {
   readonly server: Server;
   readonly agents: readonly Agent[];
-  readonly door: Door;
+  readonly door: CallerAdmission;
   readonly store: Store | undefined;
   readonly artifacts: string | undefined;
   readonly warnings: readonly string[];

@@ -29,7 +29,7 @@ import { addServeOptions, type ServeCommandOptions } from "./serve-options.js";
 import { type Ready, readyJson, sayReady } from "./serve-ready.js";
 import { openTaskStore } from "./serve-store.js";
 import { keepTlsFresh, readTls } from "./serve-tls.js";
-import { type Door, readDoor } from "./tokens.js";
+import { type CallerAdmission, readAdmission } from "./tokens.js";
 import { untilStopped } from "./until-stopped.js";
 
 const IDS = { now: Date.now, newId: () => crypto.randomUUID() };
@@ -48,7 +48,7 @@ async function serveModules(paths: readonly string[], options: ServeCommandOptio
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const settings = checkedSettings(options);
   const audit = openAudit(options, say);
-  const door = await readIdentity(options, await readDoor(options.tokenFile), audit);
+  const door = await readIdentity(options, await readAdmission(options.tokenFile), audit);
   const [tls, cardKeys, warnings] = await readKeys(options);
   const agents = (await Promise.all(paths.map(loadAgents))).flat();
   const stopped = untilStopped(output);
@@ -119,7 +119,7 @@ async function artifactStore(folder: string | undefined): Promise<ArtifactStore>
   });
 }
 
-function serveOptionsOf(options: ServeCommandOptions, door: Door, agents: readonly Agent[]): ServeOptions {
+function serveOptionsOf(options: ServeCommandOptions, door: CallerAdmission, agents: readonly Agent[]): ServeOptions {
   const { port, host, publicUrl, openToEverybody, metrics, push, pushAllow } = options;
   const names = new Set(agents.map(({ name }) => name));
   return {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { agent, connect, type Server, serve, Verdicts } from "../../src/index.js";
+import { agent, connect, DiscoveryCache, type Server, serve } from "../../src/index.js";
 
 /** The real command line against a server and a webhook of this process. */
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   hookUrl = `http://127.0.0.1:${(hook.address() as AddressInfo).port}`;
   const asker = agent({ name: "asker", description: "asks", handle: (_message, task) => task.ask("which?") });
   server = await serve(asker, { push: { allow: ["127.0.0.1"] }, taskLimits: { pushTries: 1, pushRetryMs: 5 } });
-  const peer = await connect(server.url, { verdicts: new Verdicts() });
+  const peer = await connect(server.url, { verdicts: new DiscoveryCache() });
   const event = await peer.send("go");
   taskId = event.kind === "task" ? event.task.id : "";
   await peer.close();
@@ -53,7 +53,7 @@ test("sets, lists with the state of delivery, and deletes, without ever printing
     },
   );
   expect(JSON.parse(set.out)).toEqual({ id: "h", task_id: taskId, url: `${hookUrl}/broken` });
-  const peer = await connect(server.url, { verdicts: new Verdicts() });
+  const peer = await connect(server.url, { verdicts: new DiscoveryCache() });
   await peer.cancelTask(taskId);
   await expect.poll(async () => (await peer.pushes(taskId))[0]?.delivery?.state).toBe("gave_up");
   await peer.close();

@@ -8,7 +8,7 @@ import { addPeerOptions, type PeerOptions, type Visit, visit } from "./peer.js";
 import { oneLine, shellWord } from "./printable.js";
 import { startProgress } from "./progress.js";
 import { addTaskPush } from "./task-push.js";
-import { Place } from "./watch.js";
+import { StreamPosition } from "./watch.js";
 
 interface GetOptions extends PeerOptions {
   readonly history?: number;
@@ -136,7 +136,7 @@ async function subscribe(url: string, id: string, options: SubscribeOptions): Pr
     const progress = startProgress({ stream: output.stderr });
     const fetch = (part: Part): Promise<Part> => peer.fetch(part, interrupt.signal);
     const printer = new AnswerPrinter({ output, url, manner, save: options.save, progress, fetch });
-    const place = new Place();
+    const place = new StreamPosition();
     const { after } = options;
     try {
       for await (const event of peer.subscribe(id, { signal: interrupt.signal, ...(after === undefined ? {} : { after }) })) {

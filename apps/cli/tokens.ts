@@ -3,7 +3,7 @@ import { type Admission, AgentError, bearerTokens, openAdmission, parseTokens } 
 import { usageError } from "./exit.js";
 
 /** Who may call, in the words of the start-up text. */
-export interface Door {
+export interface CallerAdmission {
   readonly admission: Admission;
   readonly words: string;
   readonly warning: string | undefined;
@@ -12,7 +12,10 @@ export interface Door {
 const SECRET_FILE_BYTES = 1024 * 1024;
 
 /** Tokens come from a file or from KOINE_TOKENS, never from the command line. */
-export async function readDoor(tokenFile: string | undefined, env: NodeJS.ProcessEnv = process.env): Promise<Door> {
+export async function readAdmission(
+  tokenFile: string | undefined,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<CallerAdmission> {
   const text = tokenFile === undefined ? env["KOINE_TOKENS"] : await readSecretFile(tokenFile, "token");
   if (text === undefined || (tokenFile === undefined && text.trim() === ""))
     return { admission: openAdmission(), words: "everybody who reaches this address", warning: undefined };

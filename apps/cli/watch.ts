@@ -3,7 +3,7 @@ import { type EventOf, isClosing, type Task, TaskFold } from "../../src/index.js
 type Answer = EventOf<"send">;
 
 /** Where a caller stands in a stream: enough to say how to go on if it is cut. */
-export class Place {
+export class StreamPosition {
   taskId: string | undefined;
   cursor: string | undefined;
   state: string | undefined;

@@ -1,4 +1,4 @@
-import type { Decision, Interface, Json, JsonObject, SightingLog, State } from "../../src/index.js";
+import type { CaptureLog, Decision, Interface, Json, JsonObject, State } from "../../src/index.js";
 
 type Maybe<T> = T | undefined;
 
@@ -60,7 +60,7 @@ export interface TaskLine {
 }
 
 /** What happens, in one line: decisions, hedges, breaker changes, deaths and restarts. */
-export interface Happening {
+export interface NetworkEvent {
   readonly at: number;
   readonly kind: string;
   readonly subject: string;
@@ -77,7 +77,7 @@ export interface NetworkState {
   readonly breakers: readonly BreakerState[];
   readonly queues: readonly QueueState[];
   readonly decisions: readonly Decision[];
-  readonly happenings: readonly Happening[];
+  readonly happenings: readonly NetworkEvent[];
   readonly counters: { readonly [name: string]: number };
 }
 
@@ -97,7 +97,7 @@ export interface Console {
   onChange(run: () => void): () => void;
   /** Aborted when what stands behind the page goes away: pages that look must not hold it up. */
   readonly ending?: AbortSignal;
-  readonly sightings: SightingLog;
+  readonly sightings: CaptureLog;
   tasks(limit: number): Promise<readonly TaskLine[]>;
   taskEvents(id: string): Promise<readonly JsonObject[]>;
   /** The ways by which a node can be called from the page. */

@@ -1,5 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { Request } from "../../src/index.js";
+import type { HttpRequest } from "../../src/index.js";
 import { AgentError } from "../../src/index.js";
 
 type Maybe<T> = T | undefined;
@@ -7,7 +7,7 @@ type Maybe<T> = T | undefined;
 /** Who may see the page, and who may act from it. */
 export interface GuardOptions {
   /** Who may look. Without it: whoever sits at this machine, and was not forwarded by somebody. */
-  mayLook?(request: Request): boolean | Promise<boolean>;
+  mayLook?(request: HttpRequest): boolean | Promise<boolean>;
   /** The word of the start-up line that lets the page act. Without it nobody acts. */
   readonly token: Maybe<string>;
   /** The address people use where a proxy stands in front: its pages count as our own too. */
@@ -16,17 +16,17 @@ export interface GuardOptions {
 
 /** Throws where somebody may not. */
 export interface Guard {
-  look(request: Request): Promise<void>;
+  look(request: HttpRequest): Promise<void>;
   /** The token, and a page of our own that shows it: a foreign page cannot read the token, and cannot forge the origin. */
-  act(request: Request): Promise<void>;
-  holdsToken(request: Request): boolean;
+  act(request: HttpRequest): Promise<void>;
+  holdsToken(request: HttpRequest): boolean;
 }
 
 export function createGuard({ mayLook = isNear, token, publicUrl }: GuardOptions): Guard {
   const holdsToken = tokenCheck(token);
   const front = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
 
-  async function look(request: Request): Promise<void> {
+  async function look(request: HttpRequest): Promise<void> {
     if (!(await mayLook(request))) throw new AgentError("not_found", `nothing answers ${request.method} ${request.path}`);
   }
   return {
@@ -44,10 +44,10 @@ export function createGuard({ mayLook = isNear, token, publicUrl }: GuardOptions
   };
 }
 
-const isNear = (request: Request): boolean => request.connection.loopback;
+const isNear = (request: HttpRequest): boolean => request.connection.loopback;
 
 /** Digests under a key of this process are compared: how long it takes tells nothing about the token, nor about its length. */
-function tokenCheck(token: Maybe<string>): (request: Request) => boolean {
+function tokenCheck(token: Maybe<string>): (request: HttpRequest) => boolean {
   if (token === undefined || token === "") return () => false;
   const blind = randomBytes(32).toString("hex");
   const digest = (text: string): Buffer => hash("sha256", blind + text, "buffer");

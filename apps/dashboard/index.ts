@@ -2,8 +2,8 @@
 export type {
   BreakerState,
   Console,
-  Happening,
   LinkState,
+  NetworkEvent,
   NetworkState,
   NodeState,
   PageMessage,

@@ -1,12 +1,12 @@
-import type { HouseRoute } from "../../src/index.js";
+import type { ExtraRoute } from "../../src/index.js";
 import {
   AgentError,
   type ErrorCode,
   errorResponse,
+  type HttpRequest,
+  type HttpResponse,
   isFresh,
   jsonResponse,
-  type Request,
-  type Response,
 } from "../../src/index.js";
 import { type Asset, readAssets } from "./assets.js";
 import type { Console } from "./console.js";
@@ -16,7 +16,7 @@ import { stateFeed } from "./state-feed.js";
 
 export type DashboardOptions = GuardOptions;
 
-type Answer = (request: Request) => Response | Promise<Response>;
+type Answer = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 /** Tasks the page lists. */
 const TASKS_LISTED = 200;
@@ -36,12 +36,12 @@ const SAFE_HEADERS = {
 } as const;
 
 /** The page and everything it asks for beside messages, to be put on the gateway's own port. */
-export function dashboardRoutes(console: Console, options: DashboardOptions): readonly HouseRoute[] {
+export function dashboardRoutes(console: Console, options: DashboardOptions): readonly ExtraRoute[] {
   const guard = createGuard(options);
   const asset = assetServer();
-  const read = (path: string, answer: Answer): readonly HouseRoute[] =>
+  const read = (path: string, answer: Answer): readonly ExtraRoute[] =>
     ["GET", "HEAD"].map((method) => ({ route: { method, path }, exchange: guarded(guard.look, answer) }));
-  const act = (path: string, answer: Answer): HouseRoute => ({
+  const act = (path: string, answer: Answer): ExtraRoute => ({
     route: { method: "POST", path },
     exchange: guarded(guard.act, answer),
   });
@@ -77,7 +77,7 @@ const STATUS: { readonly [code in ErrorCode]?: number } = {
 };
 
 /** Whatever is answered, and whatever is thrown, carries the same headers. */
-function guarded(allow: (request: Request) => Promise<void>, answer: Answer): Answer {
+function guarded(allow: (request: HttpRequest) => Promise<void>, answer: Answer): Answer {
   return async (request) => {
     const response = await allow(request)
       .then(() => answer(request))
@@ -87,21 +87,21 @@ function guarded(allow: (request: Request) => Promise<void>, answer: Answer): An
   };
 }
 
-function refusal(thrown: unknown): Response {
+function refusal(thrown: unknown): HttpResponse {
   const error = AgentError.from(thrown);
   return errorResponse(STATUS[error.code] ?? 500, error);
 }
 
-const json = (value: unknown): Response => jsonResponse(200, JSON.stringify(value));
+const json = (value: unknown): HttpResponse => jsonResponse(200, JSON.stringify(value));
 
 /** What this visitor may do here, so that the page can say so before anybody tries. */
-function session(console: Console, guard: Guard, request: Request): { readonly [name: string]: boolean } {
+function session(console: Console, guard: Guard, request: HttpRequest): { readonly [name: string]: boolean } {
   const holdsToken = guard.holdsToken(request);
   return { holdsToken, maySend: holdsToken && console.send !== undefined, mayAct: holdsToken && console.act !== undefined };
 }
 
 /** Files are read once, by the first who asks; after a failure the next one tries again. */
-function assetServer(): (request: Request, name: string) => Promise<Response> {
+function assetServer(): (request: HttpRequest, name: string) => Promise<HttpResponse> {
   let reading: Promise<ReadonlyMap<string, Asset>> | undefined;
   return async (request, name) => {
     reading ??= readAssets();
@@ -117,15 +117,15 @@ function assetServer(): (request: Request, name: string) => Promise<Response> {
   };
 }
 
-const taskOf = (request: Request): string => decoded(request.path.slice(TASK_PREFIX.length));
+const taskOf = (request: HttpRequest): string => decoded(request.path.slice(TASK_PREFIX.length));
 
-function waysOf(console: Console, request: Request): unknown {
+function waysOf(console: Console, request: HttpRequest): unknown {
   const { node, rest } = nodeOf(request);
   if (rest !== "ways") throw new AgentError("not_found", `nothing answers ${request.method} ${request.path}`);
   return known(console, node) && console.ways(node);
 }
 
-async function actOn(console: Console, request: Request): Promise<Response> {
+async function actOn(console: Console, request: HttpRequest): Promise<HttpResponse> {
   const { node, rest } = nodeOf(request);
   if (rest !== "kill" && rest !== "restart")
     throw new AgentError("not_found", `nothing answers ${request.method} ${request.path}`);
@@ -136,7 +136,7 @@ async function actOn(console: Console, request: Request): Promise<Response> {
   return { status: 204, headers: {}, body: undefined };
 }
 
-function nodeOf({ path }: Request): { readonly node: string; readonly rest: string } {
+function nodeOf({ path }: HttpRequest): { readonly node: string; readonly rest: string } {
   const [node = "", rest = "", ...more] = path.slice(NODE_PREFIX.length).split("/");
   return { node: decoded(node), rest: more.length === 0 ? rest : "" };
 }

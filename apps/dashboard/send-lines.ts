@@ -1,4 +1,4 @@
-import type { Request, Response } from "../../src/index.js";
+import type { HttpRequest, HttpResponse } from "../../src/index.js";
 import { AgentError, type Json } from "../../src/index.js";
 import type { Console, PageMessage } from "./console.js";
 import { KEEP_ALIVE_MS } from "./state-feed.js";
@@ -11,7 +11,7 @@ const MESSAGE_BYTES = 256 * 1024;
 type Sender = NonNullable<Console["send"]>;
 
 /** Sends what the page says, and gives the answer back as JSON lines: `{"event": …}` each, or one last `{"error": …}`. */
-export function sendLines(send: Sender): (request: Request) => Response {
+export function sendLines(send: Sender): (request: HttpRequest) => HttpResponse {
   const desk = { underWay: 0 };
   return (request) => {
     const message = readMessage(request);
@@ -46,7 +46,7 @@ async function* lines(
   }
 }
 
-function readMessage(request: Request): PageMessage {
+function readMessage(request: HttpRequest): PageMessage {
   if (request.body.length > MESSAGE_BYTES)
     throw new AgentError("too_large", `a message of the page has at most ${MESSAGE_BYTES} bytes`);
   const body = request.json();

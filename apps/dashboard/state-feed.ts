@@ -1,4 +1,4 @@
-import { AgentError, encodeSse, type Response, SSE_COMMENT } from "../../src/index.js";
+import { AgentError, encodeSse, type HttpResponse, SSE_COMMENT } from "../../src/index.js";
 import type { Console, NetworkState } from "./console.js";
 
 /** A page is told at most five times a second, however fast things change. */
@@ -9,7 +9,7 @@ const STATE_READERS = 64;
 export const KEEP_ALIVE_MS = 15_000;
 
 /** The state as server-sent events: the first holds everything, later ones only the members that changed. */
-export function stateFeed(console: Console): () => Response {
+export function stateFeed(console: Console): () => HttpResponse {
   let readers = 0;
   return () => {
     if (readers >= STATE_READERS)

@@ -1,4 +1,4 @@
-import type { NetworkLink, Sighting, SightingLog } from "../../src/index.js";
+import type { CapturedMessage, CaptureLog, NetworkLink } from "../../src/index.js";
 
 /** How many times of each caller are kept, and how many sightings are remembered as counted. */
 const LATENCIES = 120;
@@ -16,13 +16,13 @@ export interface ChainCount {
 
 /** Counts what agents ask each other through the gateway: a call in whose trace the gateway has called the asking agent before. */
 export class ChainCounts {
-  readonly #log: SightingLog;
+  readonly #log: CaptureLog;
   readonly #links: readonly NetworkLink[];
   readonly #counts = new Map<string, ChainCount>();
   readonly #counted = new Set<string>();
   readonly #stop = new AbortController();
 
-  constructor(log: SightingLog, links: readonly NetworkLink[]) {
+  constructor(log: CaptureLog, links: readonly NetworkLink[]) {
     this.#log = log;
     this.#links = links;
     void this.#follow();
@@ -45,7 +45,7 @@ export class ChainCounts {
     }
   }
 
-  #see(sighting: Sighting): void {
+  #see(sighting: CapturedMessage): void {
     const { id, agent, traceId } = sighting;
     if (this.#counted.has(id)) return;
     const link = this.#links.find(({ src, dst }) => dst === agent && this.#wasAsked(src, traceId));
@@ -59,7 +59,7 @@ export class ChainCounts {
     return this.#log.trace(traceId).some((each) => each.direction === "out" && each.agent === agent);
   }
 
-  #count(from: string, { via, status, at, endedAt = at }: Sighting): void {
+  #count(from: string, { via, status, at, endedAt = at }: CapturedMessage): void {
     const count = this.#counts.get(from) ?? { from, protocol: via.protocol, messages: 0, failures: 0, latencies: [] };
     this.#counts.set(from, count);
     count.messages++;

@@ -8,7 +8,7 @@ import { networkConsole } from "./network-console.js";
 import { type Harbour, planHarbour } from "./plan.js";
 import { freePort } from "./ports.js";
 import { ProcessNews } from "./process-news.js";
-import { openDoorkeeper } from "./reserve-port.js";
+import { reservePort } from "./reserve-port.js";
 import { Traffic } from "./traffic.js";
 
 export interface DemoOptions {
@@ -63,7 +63,7 @@ export async function openDemo(options: DemoOptions): Promise<Demo> {
 /** Starts the processes, with the gateway's addresses for those who reach each other by a bridge, and waits until all answer. */
 async function launchBehind(port: number, plan: Plan, { onOutput, onStatus, signal }: DemoOptions): Promise<Launched> {
   const names = agentsBehind(plan).map(({ name }) => name);
-  const doorkeeper = await openDoorkeeper(names, port);
+  const doorkeeper = await reservePort(names, port);
   try {
     const network = await launch(plan, {
       limits: { drainMs: DRAIN_MS },

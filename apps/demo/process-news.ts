@@ -1,4 +1,4 @@
-import type { Happening } from "../dashboard/index.js";
+import type { NetworkEvent } from "../dashboard/index.js";
 import type { Launched, NodeStatus } from "../up/index.js";
 
 /** News that are kept; the oldest are forgotten. */
@@ -6,7 +6,7 @@ const KEPT = 200;
 
 /** What happens to the processes, in one line each: deaths, and who is back. */
 export class ProcessNews {
-  readonly all: Happening[] = [];
+  readonly all: NetworkEvent[] = [];
   readonly close: () => void;
 
   constructor(network: Pick<Launched, "onChange">, now: () => number) {

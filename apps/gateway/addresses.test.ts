@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { homeOf, placeOf } from "./addresses.js";
+import { addressText, homeOf } from "./addresses.js";
 
 it.each([
   [undefined, "http://127.0.0.1:8080"],
@@ -14,6 +14,6 @@ it.each([
 });
 
 it("all names of this machine's own loopback are one place", () => {
-  const places = ["http://localhost:1", "http://127.0.0.9:1", "http://[::1]:1", "http://0.0.0.0:1"].map(placeOf);
+  const places = ["http://localhost:1", "http://127.0.0.9:1", "http://[::1]:1", "http://0.0.0.0:1"].map(addressText);
   expect(new Set(places)).toEqual(new Set(["loopback:1"]));
 });

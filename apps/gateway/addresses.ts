@@ -16,7 +16,7 @@ export function homeOf(host = DEFAULT_HOST, port = DEFAULT_PORT): string {
 }
 
 /** Host and port; all names of this machine's own loopback are one. */
-export function placeOf(url: string): string {
+export function addressText(url: string): string {
   if (!URL.canParse(url)) return url;
   const { protocol, hostname, port } = new URL(url);
   const host = isLoopbackHost(hostname) || hostname === "0.0.0.0" || hostname === "[::]" ? "loopback" : hostname;

@@ -16,21 +16,21 @@ import type { ConfigDocument } from "./config-schema.js";
 import type { Materials } from "./secrets.js";
 
 /** Who may call, and the same in words. */
-export interface Door {
+export interface CallerAdmission {
   readonly admission: Admission;
   readonly words: string;
 }
 
 /** Every way in that the configuration names. Issuers come before tokens: these claim everything. */
-export async function readDoor(
+export async function readAdmission(
   { auth = {}, listen }: ConfigDocument,
   materials: Materials,
   audit: AuditSink | undefined,
-): Promise<Door> {
-  const ways: Door[] = [];
+): Promise<CallerAdmission> {
+  const ways: CallerAdmission[] = [];
   const clientCa = listen?.tls?.clientCa;
   if (clientCa !== undefined) ways.push({ admission: clientCertificates(), words: `holders of a certificate by ${clientCa}` });
-  const attempt = (path: MemberPath, make: () => Door): void => {
+  const attempt = (path: MemberPath, make: () => CallerAdmission): void => {
     try {
       ways.push(make());
     } catch (thrown) {

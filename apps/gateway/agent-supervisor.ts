@@ -6,10 +6,10 @@ import {
   bridgedAgent,
   type Card,
   type LossReport,
+  loadBalancer,
   type PolicySink,
   protocols,
   stack,
-  switchboard,
   type TaskContext,
   type Telemetry,
   type Traits,
@@ -17,14 +17,14 @@ import {
 import type { AgentConfig } from "./config.js";
 import { agentLayers, type PolicyTools, selectorFor, upstreamPolicies } from "./policy-layers.js";
 import type { PreparedAgent } from "./prepare.js";
-import { type Health, UpstreamKeeper } from "./upstream-monitor.js";
+import { type Health, UpstreamMonitor } from "./upstream-monitor.js";
 
 type Maybe<T> = T | undefined;
 type Message = Parameters<Agent["handle"]>[0];
 type Stream = Extract<ReturnType<Agent["handle"]>, AsyncGenerator>;
 
 /** What all agents of one gateway share. */
-export interface HouseParts extends PolicyTools {
+export interface SharedParts extends PolicyTools {
   readonly telemetry: Telemetry;
   readonly notes: PolicySink;
   readonly secret: Uint8Array;
@@ -36,15 +36,15 @@ export interface HouseParts extends PolicyTools {
 const COME_BACK_MS = 600_000;
 
 /** One agent of the gateway: its upstreams, its policies, and what stands for it in front. */
-export class AgentKeeper {
+export class AgentSupervisor {
   readonly name: string;
   readonly config: AgentConfig;
-  readonly upstreams: readonly UpstreamKeeper[];
+  readonly upstreams: readonly UpstreamMonitor[];
   /** Two keepers with the same one do the same: the older can stay. */
   readonly fingerprint: string;
   /** Every account that was ever begun for it. */
   readonly accounts: LossReport[] = [];
-  readonly #house: HouseParts;
+  readonly #house: SharedParts;
   readonly #handler: ReturnType<typeof handlerOf>;
   readonly #onChange: () => void;
   #bridged: Maybe<{ readonly agent: BridgedAgent; readonly card: string }>;
@@ -53,7 +53,7 @@ export class AgentKeeper {
   /** Work that waits for the agent. */
   readonly #arrived = new Set<() => void>();
 
-  constructor(prepared: PreparedAgent, house: HouseParts, onChange: () => void) {
+  constructor(prepared: PreparedAgent, house: SharedParts, onChange: () => void) {
     const { config, credentials, trust, callers } = prepared;
     this.name = config.name;
     this.config = config;
@@ -63,7 +63,7 @@ export class AgentKeeper {
     const alone = config.upstreams.length === 1;
     this.upstreams = config.upstreams.map((upstream, index) => {
       const id = alone ? config.name : `${config.name}/${upstream.id}`;
-      return new UpstreamKeeper({
+      return new UpstreamMonitor({
         config: upstream,
         id,
         credentials: credentials[index] ?? {},
@@ -146,7 +146,10 @@ export class AgentKeeper {
         },
         {
           signed: reached.some(({ cardTrust }) => cardTrust !== "unsigned"),
-          behind: [...upstreams.map((each) => each.config.url), ...reached.flatMap(({ ways }) => ways.map(({ url }) => url))],
+          behind: [
+            ...upstreams.map((each) => each.config.url),
+            ...reached.flatMap(({ interfaces }) => interfaces.map(({ url }) => url)),
+          ],
           callers: { sendsCredentialsOn: config.callers !== "own", notes: this.#callerNotes },
         },
         {
@@ -219,12 +222,12 @@ export class AgentKeeper {
   }
 }
 
-function handlerOf(upstreams: readonly UpstreamKeeper[], { name, policies, sharedKeys }: AgentConfig, house: HouseParts) {
+function handlerOf(upstreams: readonly UpstreamMonitor[], { name, policies, sharedKeys }: AgentConfig, house: SharedParts) {
   const [only] = upstreams;
   const inner =
     upstreams.length === 1 && only !== undefined
       ? only.handler
-      : switchboard({
+      : loadBalancer({
           destinations: upstreams.map(destinationOf),
           selector: selectorFor(policies.select, house),
           hedge: policies.hedge,
@@ -237,7 +240,7 @@ function handlerOf(upstreams: readonly UpstreamKeeper[], { name, policies, share
 }
 
 /** Its skills are those of its card, once there is one. */
-function destinationOf(keeper: UpstreamKeeper) {
+function destinationOf(keeper: UpstreamMonitor) {
   const { id, config, handler } = keeper;
   return {
     id,
@@ -255,7 +258,7 @@ function destinationOf(keeper: UpstreamKeeper) {
 }
 
 /** What all that were reached can do: any of them may get the next message. */
-function traitsOf(upstreams: readonly UpstreamKeeper[]): Pick<Traits, "streaming" | "tasks" | "inputTurns"> {
+function traitsOf(upstreams: readonly UpstreamMonitor[]): Pick<Traits, "streaming" | "tasks" | "inputTurns"> {
   const spoken = upstreams.flatMap(({ remote }) =>
     protocols.filter(({ id }) => id === remote?.protocol).map(({ traits }) => traits),
   );
@@ -266,7 +269,7 @@ function traitsOf(upstreams: readonly UpstreamKeeper[]): Pick<Traits, "streaming
 /** Secrets go into it, so it stays in this process. */
 function fingerprintOf(
   { config, credentials, callers, trust }: PreparedAgent,
-  { publicUrl, signsCards, secret }: HouseParts,
+  { publicUrl, signsCards, secret }: SharedParts,
 ): string {
   const { path: _path, trustPath: _trustPath, callersPath: _callersPath, upstreams, ...rest } = config;
   const places = upstreams.map(({ path: _at, credentialPath: _credentialsAt, ...upstream }) => upstream);

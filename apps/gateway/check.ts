@@ -1,7 +1,7 @@
-import { AgentError, Verdicts } from "../../src/index.js";
+import { AgentError, DiscoveryCache } from "../../src/index.js";
 import type { GatewayConfig } from "./config.js";
 import { prepare } from "./prepare.js";
-import { reachUpstream } from "./resolve-upstream.js";
+import { resolveUpstream } from "./resolve-upstream.js";
 import { spokenBy } from "./status.js";
 
 /** What one upstream says when it is asked. */
@@ -28,12 +28,12 @@ export async function checkGateway(
       try {
         const options = {
           credentials: credentials[index] ?? {},
-          verdicts: new Verdicts(),
+          verdicts: new DiscoveryCache(),
           discoverMs: CHECK_MS,
           ...(pin === undefined ? {} : { pin }),
           ...(trust === undefined ? {} : { trust }),
         };
-        const { remote } = await reachUpstream(url, options, callers);
+        const { remote } = await resolveUpstream(url, options, callers);
         const speaks = spokenBy(remote);
         await remote.close();
         return { ...facts, speaks, problem: undefined };

@@ -1,6 +1,6 @@
 import { protocols } from "../../src/index.js";
 import type { MemberPath } from "../config/index.js";
-import { DEFAULT_HOST, DEFAULT_PORT, homeOf, isLoopbackHost, placeOf } from "./addresses.js";
+import { addressText, DEFAULT_HOST, DEFAULT_PORT, homeOf, isLoopbackHost } from "./addresses.js";
 import { type AgentConfig, agentsOf } from "./config.js";
 import type { Complaints } from "./config-problem.js";
 import type { ConfigDocument } from "./config-schema.js";
@@ -60,7 +60,7 @@ function checkAgents(document: ConfigDocument, agents: readonly AgentConfig[], c
     for (const { id, url, path: place } of upstreams) {
       if (ids.has(id)) complaints.add([...place.slice(0, -1), "id"], `is ${id}, as another upstream's is`);
       ids.add(id);
-      if (own.has(placeOf(url))) complaints.add(place, "is this very gateway: it would call itself for ever");
+      if (own.has(addressText(url))) complaints.add(place, "is this very gateway: it would call itself for ever");
     }
   }
 }
@@ -89,8 +89,8 @@ function ownPlaces({
   host = DEFAULT_HOST,
   publicUrl,
 }: NonNullable<ConfigDocument["listen"]>): ReadonlySet<string> {
-  const places = publicUrl === undefined ? [] : [placeOf(publicUrl)];
-  return new Set(port === 0 ? places : [...places, placeOf(homeOf(host, port))]);
+  const places = publicUrl === undefined ? [] : [addressText(publicUrl)];
+  return new Set(port === 0 ? places : [...places, addressText(homeOf(host, port))]);
 }
 
 function checkStore(

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CARD_POLICIES, DEFAULT_LIMITS, DEFAULT_TASK_LIMITS } from "../../src/index.js";
 import { CALLERS } from "./callers-schema.js";
-import { COUNT, FILE, MS, NAME, SECRET, switched, TEXT, URL_TEXT, WAY } from "./config-values.js";
+import { COUNT, FILE, INTERFACE_NAME, MS, NAME, SECRET, switched, TEXT, URL_TEXT } from "./config-values.js";
 import { POLICIES } from "./policy-schema.js";
 
 /** A token as RFC 9110 §5.6.2 has it. */
@@ -67,7 +67,7 @@ const UPSTREAM = z.strictObject({
   url: URL_TEXT,
   weight: z.number().min(0).optional().describe("Share of the messages; 0 is a spare. Default: 1."),
   tags: z.array(TEXT).optional().describe("A message with tags goes only where all of them are known."),
-  pin: WAY.optional(),
+  pin: INTERFACE_NAME.optional(),
   credentials: CREDENTIALS.optional(),
 });
 
@@ -76,7 +76,7 @@ const AGENT = z
     name: NAME.describe("What the gateway calls it; part of addresses."),
     upstream: URL_TEXT.optional().describe("Where it is, where that is one address."),
     upstreams: z.array(UPSTREAM).min(1, "is empty").optional().describe("Where it is, where there are several."),
-    pin: WAY.optional().describe("Only this way is spoken with it. Default: what it is found to speak."),
+    pin: INTERFACE_NAME.optional().describe("Only this way is spoken with it. Default: what it is found to speak."),
     sharedKeys: z.boolean().optional().describe("Its upstreams are replicas over one store: a key said to one is known to all."),
     ...COMMON,
   })
@@ -150,7 +150,11 @@ function limitsOf(defaults: object) {
 export const CONFIG_SCHEMA = z.strictObject({
   $schema: z.string().optional().describe("For editors."),
   listen: LISTEN.optional(),
-  as: z.array(WAY).min(1, "is empty").optional().describe("What is spoken in front: a2a@1.0, a2a@0.3, acp. Default: everything."),
+  as: z
+    .array(INTERFACE_NAME)
+    .min(1, "is empty")
+    .optional()
+    .describe("What is spoken in front: a2a@1.0, a2a@0.3, acp. Default: everything."),
   agents: z.array(AGENT).min(1, "has no agent"),
   defaults: z.strictObject(COMMON).optional().describe("For every agent that does not say otherwise."),
   store: STORE.optional().describe("Where tasks live. Default: memory."),

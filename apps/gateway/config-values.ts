@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { wayProblem } from "./interface-names.js";
+import { interfaceNameProblem } from "./interface-names.js";
 
 /** What values of a configuration look like, each with the sentence that is said when one does not. */
 
@@ -11,8 +11,8 @@ export const NAME = z
 const VARIABLE = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable");
 
 /** `protocol`, `protocol@version`, `protocol@version/binding`; an unknown one is told with those that there are. */
-export const WAY = z.string().superRefine((text, context) => {
-  const message = wayProblem(text);
+export const INTERFACE_NAME = z.string().superRefine((text, context) => {
+  const message = interfaceNameProblem(text);
   if (message !== undefined) context.addIssue({ code: "custom", message });
 });
 

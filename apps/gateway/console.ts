@@ -1,13 +1,13 @@
-import type { Interface, SightingLog, Store } from "../../src/index.js";
+import type { CaptureLog, Interface, Store } from "../../src/index.js";
 import type { BreakerState, Console, LinkState, NetworkState, NodeState, QueueState } from "../dashboard/index.js";
-import type { AgentKeeper } from "./agent-supervisor.js";
+import type { AgentSupervisor } from "./agent-supervisor.js";
 import { LinkCounts } from "./link-counts.js";
-import type { Observations, SeenCaller } from "./observations.js";
+import type { Observations, RecentCaller } from "./observations.js";
 import type { OwnCaller } from "./own-caller.js";
 import { sendFromPage } from "./page-send.js";
 import { keptTasks, taskEvents } from "./page-tasks.js";
 import { spokenBy } from "./status.js";
-import type { UpstreamKeeper } from "./upstream-monitor.js";
+import type { UpstreamMonitor } from "./upstream-monitor.js";
 
 type Maybe<T> = T | undefined;
 
@@ -17,10 +17,10 @@ const CALLERS_SHOWN = 20;
 
 export interface ConsoleParts {
   readonly seen: Observations;
-  readonly log: Maybe<SightingLog>;
+  readonly log: Maybe<CaptureLog>;
   readonly store: Store;
   readonly startedAt: number;
-  keepers(): readonly AgentKeeper[];
+  keepers(): readonly AgentSupervisor[];
   interfaces(agent: string): readonly Interface[];
   readonly own: OwnCaller;
   /** Where this machine reaches the gateway. */
@@ -39,7 +39,7 @@ export function createConsole(parts: ConsoleParts): GatewayConsole {
   const { seen, log, keepers } = parts;
   const counts = log && new LinkCounts(log, () => seen.changed());
   const ending = new AbortController();
-  const upstreams = (): readonly UpstreamKeeper[] => keepers().flatMap((keeper) => keeper.upstreams);
+  const upstreams = (): readonly UpstreamMonitor[] => keepers().flatMap((keeper) => keeper.upstreams);
   return {
     sightings: log ?? NOTHING_SEEN,
     ending: ending.signal,
@@ -70,7 +70,7 @@ export function createConsole(parts: ConsoleParts): GatewayConsole {
 }
 
 /** For a gateway without an inspector, whose page is not served. */
-const NOTHING_SEEN: SightingLog = {
+const NOTHING_SEEN: CaptureLog = {
   list: () => [],
   get: () => undefined,
   trace: () => [],
@@ -102,7 +102,7 @@ function gatewayNode({ keepers, interfaces }: ConsoleParts): NodeState {
   };
 }
 
-function agentNodes({ upstreams, problem, config }: AgentKeeper): readonly NodeState[] {
+function agentNodes({ upstreams, problem, config }: AgentSupervisor): readonly NodeState[] {
   return upstreams.map(({ id, config: { url }, health, problem: own, remote, card }) => ({
     id,
     title: id,
@@ -115,11 +115,11 @@ function agentNodes({ upstreams, problem, config }: AgentKeeper): readonly NodeS
   }));
 }
 
-function lately(callers: readonly SeenCaller[], nowMs: number): readonly SeenCaller[] {
+function lately(callers: readonly RecentCaller[], nowMs: number): readonly RecentCaller[] {
   return callers.filter(({ lastAt }) => nowMs - lastAt < CALLER_MS).slice(-CALLERS_SHOWN);
 }
 
-function callerNode({ id, protocol }: SeenCaller): NodeState {
+function callerNode({ id, protocol }: RecentCaller): NodeState {
   return {
     id: `caller:${id}`,
     title: id,
@@ -134,9 +134,9 @@ function callerNode({ id, protocol }: SeenCaller): NodeState {
 
 /** Everybody who called to the gateway, and the gateway to every upstream. */
 function linksOf(
-  keepers: readonly AgentKeeper[],
+  keepers: readonly AgentSupervisor[],
   counts: Maybe<LinkCounts>,
-  callers: readonly SeenCaller[],
+  callers: readonly RecentCaller[],
 ): readonly LinkState[] {
   const all = counts?.all ?? [];
   const shown = new Set(callers.map(({ id }) => `caller:${id}`));
@@ -173,7 +173,7 @@ function linkOf(ends: LinkEnds, counted: LinkCounts["all"]): LinkState {
   };
 }
 
-function breakerOf({ id, policies }: UpstreamKeeper, seen: Observations, startedAt: number): readonly BreakerState[] {
+function breakerOf({ id, policies }: UpstreamMonitor, seen: Observations, startedAt: number): readonly BreakerState[] {
   const snapshot = policies.breaker?.state();
   if (snapshot === undefined) return [];
   const change = seen.circuits.get(id);
@@ -182,7 +182,7 @@ function breakerOf({ id, policies }: UpstreamKeeper, seen: Observations, started
   ];
 }
 
-function queueOf({ id, policies }: UpstreamKeeper, seen: Observations): readonly QueueState[] {
+function queueOf({ id, policies }: UpstreamMonitor, seen: Observations): readonly QueueState[] {
   const depth = policies.bulkhead?.state().waiting;
   if (depth === undefined) return [];
   const history = seen.queues.get(`${id} bulkhead`) ?? [];

@@ -15,7 +15,7 @@ import {
   type Telemetry,
 } from "../../src/index.js";
 import { homeOf } from "./addresses.js";
-import { AgentKeeper, type HouseParts } from "./agent-supervisor.js";
+import { AgentSupervisor, type SharedParts } from "./agent-supervisor.js";
 import type { Gateway, GatewayDeps, ReloadReport } from "./api.js";
 import type { GatewayConfig } from "./config.js";
 import { createConsole, type GatewayConsole } from "./console.js";
@@ -25,10 +25,10 @@ import { Observations } from "./observations.js";
 import { OwnCaller } from "./own-caller.js";
 import { type Prepared, type PreparedAgent, prepare } from "./prepare.js";
 import { checkReached, joined, reloadWords, reportOf } from "./reloading.js";
-import { type House, openHouse } from "./resources.js";
+import { type GatewayResources, openResources } from "./resources.js";
 import { changingOptions, fixedOptions } from "./serving.js";
 import { type AgentStatus, statusOf } from "./status.js";
-import { given } from "./without-undefined.js";
+import { withoutUndefined } from "./without-undefined.js";
 
 type Maybe<T> = T | undefined;
 
@@ -38,7 +38,7 @@ const TOKEN_BYTES = 24;
 
 /** Opens a gateway: reaches its upstreams, and serves them. */
 export async function openGateway(config: GatewayConfig, deps: GatewayDeps = {}): Promise<Gateway> {
-  const house = await openHouse(config, deps.tell ?? (() => undefined));
+  const house = await openResources(config, deps.tell ?? (() => undefined));
   try {
     const running = new RunningGateway(house, await prepare(config, house.audit), deps);
     await running.open();
@@ -49,11 +49,11 @@ export async function openGateway(config: GatewayConfig, deps: GatewayDeps = {})
   }
 }
 
-type HouseTools = Pick<HouseParts, "clock" | "random" | "newId" | "notes">;
+type HouseTools = Pick<SharedParts, "clock" | "random" | "newId" | "notes">;
 
 class RunningGateway implements Gateway {
   readonly console: GatewayConsole;
-  readonly #house: House;
+  readonly #house: GatewayResources;
   readonly #deps: GatewayDeps;
   readonly #seen: Observations;
   readonly #inspector: Maybe<Inspector>;
@@ -65,16 +65,16 @@ class RunningGateway implements Gateway {
   readonly #clock: Clock;
   readonly #tools: HouseTools;
   #prepared: Prepared;
-  #keepers: readonly AgentKeeper[] = [];
+  #keepers: readonly AgentSupervisor[] = [];
   #served: readonly Agent[] = [];
   #server: Maybe<Server>;
   #reloading: Promise<unknown> = Promise.resolve();
   /** Agents that are no longer configured and may have calls under way, with what takes back the end of their connections. */
-  readonly #retired = new Map<AgentKeeper, () => void>();
+  readonly #retired = new Map<AgentSupervisor, () => void>();
   /** What agents lost that are gone for good, so that the report of the run has it. */
   #past: readonly LossSource[] = [];
 
-  constructor(house: House, prepared: Prepared, deps: GatewayDeps) {
+  constructor(house: GatewayResources, prepared: Prepared, deps: GatewayDeps) {
     this.#house = house;
     this.#deps = deps;
     this.#prepared = prepared;
@@ -92,7 +92,7 @@ class RunningGateway implements Gateway {
       inspect === false
         ? undefined
         : createInspector({
-            limits: inspect === true ? undefined : given(inspect),
+            limits: inspect === true ? undefined : withoutUndefined(inspect),
             ids: { newId: this.#newId },
             clock: this.#clock,
           });
@@ -208,7 +208,7 @@ class RunningGateway implements Gateway {
     refuseFixedChanges(this.#prepared.config, config);
     const prepared = await prepare(config, this.#house.audit);
     const before = new Map(this.#keepers.map((keeper) => [keeper.name, keeper]));
-    const fresh: AgentKeeper[] = [];
+    const fresh: AgentSupervisor[] = [];
     const keepers = prepared.agents.map((agent) => {
       const keeper = this.#keeperFor(agent, prepared);
       const old = before.get(keeper.name);
@@ -238,8 +238,8 @@ class RunningGateway implements Gateway {
     return report;
   }
 
-  #keeperFor(agent: PreparedAgent, { config, cardKeys }: Prepared): AgentKeeper {
-    const parts: HouseParts = {
+  #keeperFor(agent: PreparedAgent, { config, cardKeys }: Prepared): AgentSupervisor {
+    const parts: SharedParts = {
       ...this.#tools,
       telemetry: this.#telemetry,
       secret: this.#secret,
@@ -247,7 +247,7 @@ class RunningGateway implements Gateway {
       signsCards: cardKeys.length > 0,
     };
     let health = "starting";
-    const keeper: AgentKeeper = new AgentKeeper(agent, parts, () => {
+    const keeper: AgentSupervisor = new AgentSupervisor(agent, parts, () => {
       if (keeper.health !== health) {
         health = keeper.health;
         const why = keeper.problem === undefined ? "" : `: ${keeper.problem.message}`;
@@ -286,7 +286,7 @@ class RunningGateway implements Gateway {
     });
   }
 
-  #retire(keeper: AgentKeeper): void {
+  #retire(keeper: AgentSupervisor): void {
     keeper.stop();
     const takeBack = this.#clock.after(RETIRED_MS, () => {
       this.#retired.delete(keeper);

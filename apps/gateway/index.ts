@@ -5,7 +5,7 @@ export type { AgentConfig, GatewayConfig } from "./config.js";
 export { ConfigError, type ConfigProblem, problemText } from "./config-problem.js";
 export { CONFIG_SCHEMA, type ConfigDocument } from "./config-schema.js";
 export { openGateway } from "./gateway.js";
-export { spokenInFront } from "./interface-names.js";
+export { listenerInterfaces } from "./interface-names.js";
 export type { AgentLosses } from "./losses.js";
 export { configFrom, parseConfig, readConfig } from "./read-config.js";
 export { configJsonSchema, configReference } from "./schema-document.js";

@@ -1,10 +1,10 @@
-import { onlyWays, type Protocol, protocols as registered } from "../../src/index.js";
+import { type Protocol, protocols as registered, selectInterfaces } from "../../src/index.js";
 import { nearestOf } from "./schema-problems.js";
 
 const FORM = /^[a-z0-9-]+(@[^/@\s]+(\/[^/\s]+)?)?$/;
 
 /** What is wrong with the name of a way; undefined where nothing is. */
-export function wayProblem(text: string, known: readonly Protocol[] = registered): string | undefined {
+export function interfaceNameProblem(text: string, known: readonly Protocol[] = registered): string | undefined {
   if (!FORM.test(text)) return "must look like protocol, protocol@version or protocol@version/binding";
   const [id = "", version] = text.replace(/\/.*$/, "").split("@", 2);
   const protocol = known.find((each) => each.id === id);
@@ -18,6 +18,6 @@ export function wayProblem(text: string, known: readonly Protocol[] = registered
 }
 
 /** The protocols as far as they are to be spoken. */
-export function spokenInFront(as: readonly string[] | undefined): readonly Protocol[] {
-  return as === undefined ? registered : onlyWays(as, registered);
+export function listenerInterfaces(as: readonly string[] | undefined): readonly Protocol[] {
+  return as === undefined ? registered : selectInterfaces(as, registered);
 }

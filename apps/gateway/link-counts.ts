@@ -1,4 +1,4 @@
-import type { Sighting, SightingLog } from "../../src/index.js";
+import type { CapturedMessage, CaptureLog } from "../../src/index.js";
 
 /** How many answers' times are kept of one link. */
 const LATENCIES = 120;
@@ -22,7 +22,7 @@ export class LinkCounts {
   readonly #counted = new Set<string>();
   readonly #stop = new AbortController();
 
-  constructor(log: SightingLog, changed: () => void) {
+  constructor(log: CaptureLog, changed: () => void) {
     void this.#follow(log, changed);
   }
 
@@ -34,7 +34,7 @@ export class LinkCounts {
     this.#stop.abort();
   }
 
-  async #follow(log: SightingLog, changed: () => void): Promise<void> {
+  async #follow(log: CaptureLog, changed: () => void): Promise<void> {
     try {
       for await (const sighting of log.follow({}, 0, this.#stop.signal)) {
         if (sighting.status === "open" || sighting.operation !== "send") continue;
@@ -46,7 +46,7 @@ export class LinkCounts {
     }
   }
 
-  #count({ id, direction, caller, agent, via, at, endedAt, status }: Sighting): void {
+  #count({ id, direction, caller, agent, via, at, endedAt, status }: CapturedMessage): void {
     if (this.#counted.has(id)) return;
     this.#counted.add(id);
     if (this.#counted.size > LINKS * 20) this.#counted.delete(this.#counted.values().next().value ?? "");

@@ -3,7 +3,7 @@ import type { Layer, PolicyNote, PolicySink } from "../../src/index.js";
 type Maybe<T> = T | undefined;
 
 /** What happened, in one line. */
-export interface Happening {
+export interface GatewayEvent {
   readonly at: number;
   readonly kind: string;
   readonly subject: string;
@@ -12,7 +12,7 @@ export interface Happening {
 }
 
 /** Somebody who called lately. */
-export interface SeenCaller {
+export interface RecentCaller {
   readonly id: string;
   readonly owner: string;
   lastAt: number;
@@ -26,13 +26,13 @@ const HISTORY = 120;
 
 /** What the gateway itself saw: what policies did, who called, what changed. Bounded in everything. */
 export class Observations {
-  readonly happenings: Happening[] = [];
+  readonly happenings: GatewayEvent[] = [];
   /** The last change of each circuit. */
   readonly circuits = new Map<string, { readonly at: number; readonly because: string }>();
   /** How deep each queue was, oldest first. */
   readonly queues = new Map<string, number[]>();
   readonly counters = { decisions: 0, retries: 0, hedges: 0, repeats: 0, gaps: 0, circuits: 0 };
-  readonly #callers = new Map<string, SeenCaller>();
+  readonly #callers = new Map<string, RecentCaller>();
   readonly #listeners = new Set<() => void>();
   readonly #now: () => number;
 
@@ -41,7 +41,7 @@ export class Observations {
   }
 
   /** The last who called is the last. */
-  get callers(): readonly SeenCaller[] {
+  get callers(): readonly RecentCaller[] {
     return [...this.#callers.values()];
   }
 

@@ -1,6 +1,6 @@
 import { answerOf, type JsonObject, type Store, type Task, textOf } from "../../src/index.js";
 import type { TaskLine } from "../dashboard/index.js";
-import type { SeenCaller } from "./observations.js";
+import type { RecentCaller } from "./observations.js";
 
 /** Callers whose tasks are looked through, the last first; of each so many tasks, of a task so many events. */
 const OWNERS = 50;
@@ -9,7 +9,7 @@ const EVENTS = 500;
 const TEXT_CHARACTERS = 200;
 
 /** The tasks of those who called this process lately: a store has no list over all owners, and needs none. */
-export async function keptTasks(store: Store, callers: readonly SeenCaller[], limit: number): Promise<readonly TaskLine[]> {
+export async function keptTasks(store: Store, callers: readonly RecentCaller[], limit: number): Promise<readonly TaskLine[]> {
   const owners = [...new Set(callers.map(({ owner }) => owner))].slice(-OWNERS);
   const pages = await Promise.all(owners.map((owner) => tasksOf(store, owner)));
   return pages
@@ -36,7 +36,7 @@ function shortText(task: Task): string {
 }
 
 /** What is written down of one task, whoever of those who called owns it. */
-export async function taskEvents(store: Store, callers: readonly SeenCaller[], id: string): Promise<readonly JsonObject[]> {
+export async function taskEvents(store: Store, callers: readonly RecentCaller[], id: string): Promise<readonly JsonObject[]> {
   for (const { owner } of callers.slice(-OWNERS)) {
     const read = await store.read(id, owner, 0, EVENTS);
     if (read !== undefined) return read.entries.map(({ seq, event }) => ({ seq, ...plainJson(event) }));

@@ -6,6 +6,7 @@ import {
   circuitBreaker,
   consistentHash,
   deadline,
+  deadlinePropagation,
   firstMatch,
   hedge,
   type Layer,
@@ -17,7 +18,6 @@ import {
   requestCache,
   retry,
   type Selector,
-  travellingDeadline,
   weighted,
 } from "../../src/index.js";
 import type { PolicyDocument } from "./policy-schema.js";
@@ -102,7 +102,7 @@ export function upstreamPolicies(
       alone ? undefined : breaker?.layer,
       retrying && retry({ ...place, ...retrying, ...newKey, random, idempotentSend }),
       alone ? breaker?.layer : undefined,
-      travellingDeadline({ clock }),
+      deadlinePropagation({ clock }),
     ].filter((layer) => layer !== undefined),
   };
 }

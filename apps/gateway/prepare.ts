@@ -8,7 +8,7 @@ import {
   type TlsOptions,
   type UpstreamCredentials,
 } from "../../src/index.js";
-import { type Door, readDoor } from "./admission.js";
+import { type CallerAdmission, readAdmission } from "./admission.js";
 import type { AgentConfig, GatewayConfig } from "./config.js";
 import type { ConfigDocument } from "./config-schema.js";
 import { checkCertificate, readCallers, readCredentials, readTrust } from "./read-credentials.js";
@@ -30,7 +30,7 @@ export interface PreparedAgent {
 export interface Prepared {
   readonly config: GatewayConfig;
   readonly agents: readonly PreparedAgent[];
-  readonly door: Door;
+  readonly door: CallerAdmission;
   readonly tls: TlsOptions | undefined;
   readonly cardKeys: readonly CardSigner[];
   /** For veiling the names of callers; undefined where none is configured. */
@@ -44,7 +44,7 @@ export async function prepare(config: GatewayConfig, audit?: AuditSink): Promise
   const { document } = config;
   const materials = new Materials(config);
   const [door, tls, cardKeys, secret, pageToken, agents] = await Promise.all([
-    readDoor(document, materials, audit),
+    readAdmission(document, materials, audit),
     readServerTls(document, materials),
     readCardKeys(document, materials),
     readSecret(document, materials),

@@ -1,12 +1,12 @@
 import { AgentError, type ErrorCode, type PolicySink } from "../../src/index.js";
-import type { AgentKeeper } from "./agent-supervisor.js";
+import type { AgentSupervisor } from "./agent-supervisor.js";
 import type { ReloadReport } from "./api.js";
 
 /** Problems that no waiting mends: something is asked for that the configuration does not give. */
 const MISTAKES: readonly ErrorCode[] = ["unauthenticated", "invalid_message", "downgrade_refused", "bad_signature", "loop"];
 
 /** A demand that cannot be met is a mistake of the configuration; somebody who is away may come back. */
-export function checkReached(keepers: readonly AgentKeeper[], all: boolean): void {
+export function checkReached(keepers: readonly AgentSupervisor[], all: boolean): void {
   for (const { name, problem } of keepers) {
     if (problem === undefined || !(all || MISTAKES.includes(problem.code))) continue;
     throw new AgentError(problem.code, `${name}: ${problem.message}`, { ...problem.facts, cause: problem });
@@ -15,11 +15,11 @@ export function checkReached(keepers: readonly AgentKeeper[], all: boolean): voi
 
 /** What has become of each agent. */
 export function reportOf(
-  before: readonly AgentKeeper[],
-  after: readonly AgentKeeper[],
+  before: readonly AgentSupervisor[],
+  after: readonly AgentSupervisor[],
   warnings: readonly string[],
 ): ReloadReport {
-  const named = (keepers: readonly AgentKeeper[], name: string): boolean => keepers.some((each) => each.name === name);
+  const named = (keepers: readonly AgentSupervisor[], name: string): boolean => keepers.some((each) => each.name === name);
   const fresh = after.filter((keeper) => !before.includes(keeper)).map(({ name }) => name);
   return {
     added: fresh.filter((name) => !named(before, name)),

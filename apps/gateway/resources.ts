@@ -19,7 +19,7 @@ import type { GatewayConfig } from "./config.js";
 import { ConfigError } from "./config-problem.js";
 
 /** What a gateway has for as long as it runs: it cannot change while the port is open. */
-export interface House {
+export interface GatewayResources {
   readonly store: Store;
   readonly artifacts: ArtifactStore;
   readonly audit: AuditFile | undefined;
@@ -33,7 +33,7 @@ const TASKS_FILE = "tasks.db";
 const LOG_WAITING_BYTES = 4 * 1024 * 1024;
 
 /** Opens stores and files. What cannot be opened is said where it is configured; then nothing stays open. */
-export async function openHouse(config: GatewayConfig, tell: (line: string) => void): Promise<House> {
+export async function openResources(config: GatewayConfig, tell: (line: string) => void): Promise<GatewayResources> {
   const closers: (() => unknown)[] = [];
   const at = async <T>(path: MemberPath, work: () => T | Promise<T>): Promise<T> => {
     try {

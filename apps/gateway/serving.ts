@@ -1,23 +1,23 @@
 import {
   type Admission,
-  type HouseRoute,
+  type CaptureLog,
+  type ExtraRoute,
+  type HttpRequest,
   inspectorRoutes,
   type Json,
   type ReplaceOptions,
-  type Request,
   type ServeOptions,
-  type SightingLog,
   type Telemetry,
 } from "../../src/index.js";
 import type { Console } from "../dashboard/index.js";
 import { dashboardRoutes } from "../dashboard/index.js";
 import { DEFAULT_HOST, DEFAULT_PORT } from "./addresses.js";
-import { spokenInFront } from "./interface-names.js";
+import { listenerInterfaces } from "./interface-names.js";
 import type { Observations } from "./observations.js";
 import type { OwnCaller } from "./own-caller.js";
 import { frontLayers, type PolicyTools } from "./policy-layers.js";
 import type { Prepared } from "./prepare.js";
-import type { House } from "./resources.js";
+import type { GatewayResources } from "./resources.js";
 
 type Maybe<T> = T | undefined;
 
@@ -28,7 +28,7 @@ export interface ServingParts {
   readonly seen: Observations;
   readonly tools: PolicyTools;
   readonly console: Console;
-  readonly log: Maybe<SightingLog>;
+  readonly log: Maybe<CaptureLog>;
   readonly pageToken: string;
   readonly onError: Maybe<(thrown: unknown) => void>;
 }
@@ -41,7 +41,7 @@ export function changingOptions(prepared: Prepared, parts: ServingParts): Replac
   const { own, telemetry, seen, tools, onError } = parts;
   const policies = new Map(agents.map((agent) => [agent.name, agent.policies]));
   return {
-    protocols: spokenInFront(document.as),
+    protocols: listenerInterfaces(document.as),
     admission: own.admitting(door.admission),
     cardKeys,
     settings: settings as { readonly [protocol: string]: { readonly [name: string]: Json } }, // the schema lets only JSON in
@@ -55,7 +55,10 @@ export function changingOptions(prepared: Prepared, parts: ServingParts): Replac
 }
 
 /** What the port is made from once. */
-export function fixedOptions({ config: { document }, tls }: Prepared, { store, artifacts, audit }: House): ServeOptions {
+export function fixedOptions(
+  { config: { document }, tls }: Prepared,
+  { store, artifacts, audit }: GatewayResources,
+): ServeOptions {
   const { listen = {}, limits, taskLimits } = document;
   const { publicUrl } = listen;
   return {
@@ -75,16 +78,16 @@ export function fixedOptions({ config: { document }, tls }: Prepared, { store, a
 }
 
 /** Messages and the page, for whoever may look. */
-function routesOf({ config, door }: Prepared, { log, console, pageToken }: ServingParts): readonly HouseRoute[] {
+function routesOf({ config, door }: Prepared, { log, console, pageToken }: ServingParts): readonly ExtraRoute[] {
   const { page, listen } = config.document;
   if (log === undefined) return [];
   const admitted = typeof page === "object" && page.look === "admitted";
-  const mayLook = admitted ? (request: Request) => isAdmitted(door.admission, request) : undefined;
+  const mayLook = admitted ? (request: HttpRequest) => isAdmitted(door.admission, request) : undefined;
   const guard = { token: pageToken, publicUrl: listen?.publicUrl, ...(mayLook === undefined ? {} : { mayLook }) };
   return [...inspectorRoutes(log, { mayLook }), ...(page === false ? [] : dashboardRoutes(console, guard))];
 }
 
-async function isAdmitted(admission: Admission, request: Request): Promise<boolean> {
+async function isAdmitted(admission: Admission, request: HttpRequest): Promise<boolean> {
   if (request.connection.loopback) return true;
   try {
     await admission(request);

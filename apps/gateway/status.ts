@@ -1,5 +1,5 @@
 import type { BridgedAgent, Card, Interface, RemoteAgent } from "../../src/index.js";
-import type { AgentKeeper } from "./agent-supervisor.js";
+import type { AgentSupervisor } from "./agent-supervisor.js";
 import type { Health } from "./upstream-monitor.js";
 
 type Maybe<T> = T | undefined;
@@ -30,7 +30,7 @@ export interface AgentStatus {
   readonly notes: BridgedAgent["notes"];
 }
 
-export function statusOf(keeper: AgentKeeper, interfaces: readonly Interface[]): AgentStatus {
+export function statusOf(keeper: AgentSupervisor, interfaces: readonly Interface[]): AgentStatus {
   return {
     name: keeper.name,
     card: keeper.agent.card,

@@ -1,22 +1,22 @@
 import {
   AgentError,
+  type AgentEvent,
   type Card,
   type CardTrust,
   type Clock,
   type ConnectOptions,
   type Credentials,
-  type Event,
+  DiscoveryCache,
   type Handler,
   isPromise,
   type RemoteAgent,
   startCall,
   type Telemetry,
   type UpstreamCredentials,
-  Verdicts,
 } from "../../src/index.js";
 import type { UpstreamConfig } from "./config.js";
 import type { UpstreamPolicies } from "./policy-layers.js";
-import { type ReachedUpstream, reachUpstream } from "./resolve-upstream.js";
+import { type ResolvedUpstream, resolveUpstream } from "./resolve-upstream.js";
 
 type Maybe<T> = T | undefined;
 
@@ -47,14 +47,14 @@ export interface UpstreamParts {
 }
 
 /** One upstream: reached as soon as it can be, asked how it is, and let go of at the end. */
-export class UpstreamKeeper {
+export class UpstreamMonitor {
   readonly id: string;
   readonly config: UpstreamConfig;
   readonly policies: UpstreamPolicies;
   readonly #parts: UpstreamParts;
   /** What was found out about another process at this address says nothing about this one. */
-  readonly #verdicts = new Verdicts();
-  #reached: Maybe<ReachedUpstream>;
+  readonly #verdicts = new DiscoveryCache();
+  #reached: Maybe<ResolvedUpstream>;
   /** The same peer by a way of its own, for pings alone. */
   #asked: Maybe<RemoteAgent>;
   #health: Health = "starting";
@@ -171,7 +171,7 @@ export class UpstreamKeeper {
     }
   }
 
-  #connect(more: Pick<ConnectOptions, "id" | "telemetry" | "layers" | "timeoutMs">): Promise<ReachedUpstream> {
+  #connect(more: Pick<ConnectOptions, "id" | "telemetry" | "layers" | "timeoutMs">): Promise<ResolvedUpstream> {
     const { config, credentials, callers, trust, clock } = this.#parts;
     const options = {
       credentials,
@@ -182,7 +182,7 @@ export class UpstreamKeeper {
       ...(trust === undefined ? {} : { trust }),
       ...more,
     };
-    return reachUpstream(config.url, options, callers);
+    return resolveUpstream(config.url, options, callers);
   }
 
   async #ask(remote: RemoteAgent): Promise<void> {
@@ -216,7 +216,7 @@ export class UpstreamKeeper {
   }
 }
 
-function within(reply: Promise<Event>, ms: number, clock: Clock): Promise<Event> {
+function within(reply: Promise<AgentEvent>, ms: number, clock: Clock): Promise<AgentEvent> {
   return new Promise((resolve, reject) => {
     const takeBack = clock.after(ms, () => reject(new AgentError("deadline", `no answer to a ping within ${ms} ms`)));
     reply.then(resolve, reject).finally(takeBack);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AgentError, type RemoteAgent } from "../../src/index.js";
 import { handClock } from "../../test/helpers/mcp.js";
-import { KeptAgent } from "./cached-agent.js";
+import { CachedAgent } from "./cached-agent.js";
 
 /** Only what is asked of a peer here. */
 const peerOf = (initialize: () => Promise<void>): RemoteAgent =>
@@ -17,7 +17,7 @@ describe("KeptAgent", () => {
       if (!up) throw new AgentError("unavailable", "nobody");
       return peerOf(async () => undefined);
     };
-    const agent = new KeptAgent(
+    const agent = new CachedAgent(
       { url: "http://a.example" },
       { connect, clock, random: () => 0, refreshMs: 300_000, onLook: () => undefined },
     );
@@ -39,7 +39,7 @@ describe("KeptAgent", () => {
     const clock = handClock();
     const peer = peerOf(() => Promise.reject(new AgentError("unavailable", "gone")));
     const told: (string | undefined)[] = [];
-    const agent = new KeptAgent(
+    const agent = new CachedAgent(
       { url: "http://a.example" },
       {
         connect: async () => peer,

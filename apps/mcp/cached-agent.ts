@@ -16,11 +16,11 @@ export interface Keeping {
   /** Between two looks at a card that is there. */
   readonly refreshMs: number;
   /** The agent was reached, was lost, or has another card. */
-  onLook(agent: KeptAgent): void;
+  onLook(agent: CachedAgent): void;
 }
 
 /** An agent that is looked for until it is found, and looked at again now and then. */
-export class KeptAgent {
+export class CachedAgent {
   readonly source: AgentSource;
   readonly #keeping: Keeping;
   #peer: Maybe<RemoteAgent>;

@@ -5,14 +5,14 @@ import type { Maybe } from "./maybe.js";
 import { plainLine } from "./plain-text.js";
 
 /** How a step of the work is told: a count that grows, and a sentence. */
-export type TellProgress = (progress: number, message: string) => Promise<void>;
+export type ReportProgress = (progress: number, message: string) => Promise<void>;
 
 /**
  * Tells what an agent does while it works. Each status is told as it comes; the pieces of a growing answer are put
  * together when they come faster than anybody reads. Silence is broken now and then, because assistants give up on it.
  */
 export class Progress {
-  readonly #tell: TellProgress;
+  readonly #tell: ReportProgress;
   readonly #clock: Clock;
   #count = 0;
   #pieces = "";
@@ -20,7 +20,7 @@ export class Progress {
   #ended = false;
   #stopBeat: () => void = () => undefined;
 
-  constructor(tell: TellProgress, clock: Clock) {
+  constructor(tell: ReportProgress, clock: Clock) {
     this.#tell = tell;
     this.#clock = clock;
     this.#toldAt = clock.now();

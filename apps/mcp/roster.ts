@@ -1,6 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import { AgentError, type Skill } from "../../src/index.js";
-import { type AgentSource, type Keeping, KeptAgent } from "./cached-agent.js";
+import { type AgentSource, CachedAgent, type Keeping } from "./cached-agent.js";
 import { within } from "./clock.js";
 import { LIMITS } from "./limits.js";
 import type { Maybe } from "./maybe.js";
@@ -25,7 +25,7 @@ export interface RosterOptions extends Omit<Keeping, "onLook"> {
 /** A tool, and the agent behind it. */
 export interface AgentTool {
   readonly definition: Tool;
-  readonly agent: KeptAgent;
+  readonly agent: CachedAgent;
   /** The id of the skill that is asked for. */
   readonly intent: Maybe<string>;
 }
@@ -49,7 +49,7 @@ export class Roster {
   readonly #options: RosterOptions;
   readonly #names: NameBook;
   readonly #gateways: readonly Gateway[];
-  readonly #kept = new Map<string, KeptAgent>();
+  readonly #kept = new Map<string, CachedAgent>();
   #tools = new Map<string, AgentTool>();
   /** The problem that was told last, by address. */
   readonly #said = new Map<string, string>();
@@ -102,7 +102,7 @@ export class Roster {
       this.#options.say(`${source.url} is left out: there are ${LIMITS.agents} agents already`);
       return;
     }
-    const agent = new KeptAgent(source, { ...this.#options, onLook: (looked) => this.#looked(looked) });
+    const agent = new CachedAgent(source, { ...this.#options, onLook: (looked) => this.#looked(looked) });
     this.#kept.set(source.url, agent);
     await agent.look();
   }
@@ -142,7 +142,7 @@ export class Roster {
     await agent?.close();
   }
 
-  #looked({ source, problem }: KeptAgent): void {
+  #looked({ source, problem }: CachedAgent): void {
     this.#sayOf(source.url, problem);
     this.#renew();
   }
@@ -170,7 +170,7 @@ export class Roster {
     if (isChange) this.#options.onChange();
   }
 
-  #toolsOf(agent: KeptAgent): readonly AgentTool[] {
+  #toolsOf(agent: CachedAgent): readonly AgentTool[] {
     const { source, peer } = agent;
     if (peer === undefined) return [];
     const { card } = peer;

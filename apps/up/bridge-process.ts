@@ -7,7 +7,7 @@ import {
   type PeerAddress,
   type Server,
 } from "../../src/index.js";
-import { serveWay } from "./serve-one.js";
+import { serveInterface } from "./serve-one.js";
 
 /** One bridge: what it speaks in front, and whom it calls. */
 export interface Bridging {
@@ -31,7 +31,7 @@ export async function serveBridge({ name, to, pin, port, credentials }: Bridging
     ...(to.credentials === undefined ? {} : { credentials: to.credentials }),
     bridge: { name },
   });
-  const server = await serveWay(bridged, pin, port, { credentials });
+  const server = await serveInterface(bridged, pin, port, { credentials });
   return {
     async close() {
       await server.close();

@@ -4,7 +4,7 @@ import type { PeerAddress, Server } from "../../src/index.js";
 import { serveBridge } from "./bridge-process.js";
 import type { Callee, ChildMessage, ChildTask } from "./child-task.js";
 import { readCredentials } from "./secrets.js";
-import { echoAgent, serveOne, serveWay } from "./serve-one.js";
+import { echoAgent, serveInterface, serveOne } from "./serve-one.js";
 
 const USAGE_EXIT = 2;
 const FAILED_EXIT = 1;
@@ -28,7 +28,7 @@ async function start(task: ChildTask): Promise<Pick<Server, "close">> {
   const peers = await Promise.all(Object.entries(task.peers).map(async ([id, callee]) => [id, await addressOf(callee)] as const));
   const options = { name: task.id, credentials, peers: Object.fromEntries(peers) };
   return task.file === undefined
-    ? serveWay(echoAgent(task.id), task.pin, task.port, options)
+    ? serveInterface(echoAgent(task.id), task.pin, task.port, options)
     : serveOne(task.file, task.pin, task.port, options);
 }
 

@@ -6,5 +6,5 @@ export { UP_LIMITS, type UpLimits } from "./limits.js";
 export type { NodeKind, NodeState, NodeStatus } from "./node-status.js";
 export type { PlanModule } from "./plan-schema.js";
 export { type Plan, parsePlan, readPlan } from "./read-plan.js";
-export { echoAgent, type ServeOneOptions, serveOne, serveWay } from "./serve-one.js";
+export { echoAgent, type ServeOneOptions, serveInterface, serveOne } from "./serve-one.js";
 export type { WantedBridge } from "./wiring.js";

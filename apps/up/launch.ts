@@ -6,15 +6,15 @@ import type { ChildTask } from "./child-task.js";
 import { systemClock, type UpClock } from "./clock.js";
 import type { OutputStream } from "./group-process.js";
 import { UP_LIMITS, type UpLimits } from "./limits.js";
-import type { Keeper, NodeKind, NodeStatus } from "./node-status.js";
+import type { NodeKind, NodeStatus, Supervisor } from "./node-status.js";
 import { Pinger } from "./pinger.js";
 import type { CredentialPlaces, PlanModule } from "./plan-schema.js";
 import { LOOPBACK, Ports } from "./ports.js";
-import { ProcessKeeper } from "./process-supervisor.js";
+import { ProcessSupervisor } from "./process-supervisor.js";
 import type { Plan } from "./read-plan.js";
 import { readCredentials, secretVariables } from "./secrets.js";
 import { StatusBoard } from "./status-board.js";
-import { UnspokenKeeper, UrlKeeper } from "./url-monitor.js";
+import { UnsupportedNode, UrlMonitor } from "./url-monitor.js";
 import { type PlacedModule, type WantedBridge, type Wiring, wire } from "./wiring.js";
 
 export interface LaunchOptions {
@@ -62,7 +62,7 @@ export async function launch(plan: Plan, options: LaunchOptions = {}): Promise<L
   const ports = new Ports();
   const wiring = await wire(plan, ports);
   const bridgeUrls = new Map<string, string>();
-  const bridges: Keeper[] = [];
+  const bridges: Supervisor[] = [];
   for (const wanted of wiring.bridges) {
     if (options.hostBridge !== undefined) {
       bridgeUrls.set(wanted.id, await options.hostBridge(wanted));
@@ -76,7 +76,7 @@ export async function launch(plan: Plan, options: LaunchOptions = {}): Promise<L
   const keepers = [...wiring.modules.map((placed) => moduleKeeper(placed, wiring, bridgeUrls, setting)), ...bridges];
   for (const keeper of keepers) keeper.start();
 
-  const keeperOf = (id: string): Keeper => {
+  const keeperOf = (id: string): Supervisor => {
     const found = keepers.find(({ status }) => status.id === id);
     if (found === undefined) throw new AgentError("not_found", `no node is called ${JSON.stringify(id)}`);
     return found;
@@ -136,12 +136,12 @@ function kindOf({ command, agent, url }: PlanModule): NodeKind {
 
 type Urls = ReadonlyMap<string, string>;
 
-function moduleKeeper(placed: PlacedModule, wiring: Wiring, bridgeUrls: Urls, setting: Setting): Keeper {
+function moduleKeeper(placed: PlacedModule, wiring: Wiring, bridgeUrls: Urls, setting: Setting): Supervisor {
   const { module, protocol, pin, url, port } = placed;
   const { plan, limits, clock } = setting;
   const first = { id: module.id, kind: kindOf(module), protocol, url, pid: undefined, restarts: 0 };
   if (pin === undefined)
-    return new UnspokenKeeper({
+    return new UnsupportedNode({
       ...first,
       pin: "",
       state: "unspoken",
@@ -150,7 +150,7 @@ function moduleKeeper(placed: PlacedModule, wiring: Wiring, bridgeUrls: Urls, se
     });
   const board = new StatusBoard({ ...first, pin, state: "starting", problem: undefined }, clock, setting.changed);
   const pinger = pingerFor({ url, pin, credentials: module.credentials }, setting, module.ready?.path);
-  if (module.url !== undefined) return new UrlKeeper({ board, pinger, limits, clock });
+  if (module.url !== undefined) return new UrlMonitor({ board, pinger, limits, clock });
 
   const peers = wiring.peersOf(module.id, bridgeUrls);
   const needed = secretVariables([module.credentials, ...Object.values(peers).map(({ credentials }) => credentials)]);
@@ -158,7 +158,7 @@ function moduleKeeper(placed: PlacedModule, wiring: Wiring, bridgeUrls: Urls, se
   const file = agent === undefined ? undefined : resolve(plan.folder, agent);
   const task: ChildTask = { kind: "agent", id: module.id, file, pin, port, folder: plan.folder, credentials, peers };
   const own = { ...module.env, ...(command === undefined ? {} : commandVariables(placed, peers)) };
-  return new ProcessKeeper({
+  return new ProcessSupervisor({
     board,
     pinger,
     ours: command === undefined,
@@ -167,7 +167,7 @@ function moduleKeeper(placed: PlacedModule, wiring: Wiring, bridgeUrls: Urls, se
     clock,
     process: {
       command: command ?? childCommand(task),
-      cwd: resolve(plan.folder, module.cwd ?? ".//"),
+      cwd: resolve(plan.folder, module.cwd ?? "."),
       env: { ...environmentFor(needed, setting), ...own },
       lineCharacters: limits.lineCharacters,
       onLine: (stream, line) => setting.onOutput(module.id, stream, line),
@@ -175,7 +175,7 @@ function moduleKeeper(placed: PlacedModule, wiring: Wiring, bridgeUrls: Urls, se
   });
 }
 
-function bridgeKeeper(wanted: WantedBridge, url: string, port: number, setting: Setting): Keeper {
+function bridgeKeeper(wanted: WantedBridge, url: string, port: number, setting: Setting): Supervisor {
   const { id, pin, protocol, to, dst, credentials } = wanted;
   const { plan, limits, clock } = setting;
   const first = {
@@ -190,7 +190,7 @@ function bridgeKeeper(wanted: WantedBridge, url: string, port: number, setting: 
     problem: undefined,
   } as const;
   const task: ChildTask = { kind: "bridge", name: dst, pin, port, folder: plan.folder, credentials, to };
-  return new ProcessKeeper({
+  return new ProcessSupervisor({
     board: new StatusBoard(first, clock, setting.changed),
     pinger: pingerFor({ url, pin, credentials }, setting),
     ours: true,

@@ -21,7 +21,7 @@ export interface NodeStatus {
 }
 
 /** One node, kept running or only watched. */
-export interface Keeper {
+export interface Supervisor {
   readonly status: NodeStatus;
   start(): void;
   /** Ends the process at once, as a crash would. Throws AgentError where there is none. */

@@ -1,4 +1,4 @@
-import { AgentError, type Credentials, connect, type RemoteAgent, Verdicts } from "../../src/index.js";
+import { AgentError, type Credentials, connect, DiscoveryCache, type RemoteAgent } from "../../src/index.js";
 
 export interface PingTarget {
   readonly url: string;
@@ -27,7 +27,7 @@ export class Pinger {
         if (path !== undefined) await checkPath(url + path, pingMs);
         // What was found out about an earlier process at this address says nothing about this one.
         const options = { pin, credentials: await this.#target.credentials(), timeoutMs: pingMs, discoverMs: pingMs };
-        this.#peer = await connect(url, { ...options, verdicts: new Verdicts() });
+        this.#peer = await connect(url, { ...options, verdicts: new DiscoveryCache() });
       }
       if (await this.#peer.health()) return undefined;
       await this.forget();

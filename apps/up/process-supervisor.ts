@@ -2,12 +2,12 @@ import { AgentError } from "../../src/index.js";
 import { Pause, type UpClock } from "./clock.js";
 import { GroupProcess, type ProcessStart } from "./group-process.js";
 import type { UpLimits } from "./limits.js";
-import type { Keeper, NodeStatus } from "./node-status.js";
+import type { NodeStatus, Supervisor } from "./node-status.js";
 import type { Pinger } from "./pinger.js";
 import { RestartBudget } from "./restart-budget.js";
 import type { StatusBoard } from "./status-board.js";
 
-export interface KeeperParts {
+export interface SupervisorParts {
   readonly board: StatusBoard;
   readonly pinger: Pinger;
   readonly process: Omit<ProcessStart, "onMessage">;
@@ -19,8 +19,8 @@ export interface KeeperParts {
 }
 
 /** Starts a process, watches it by pings, and starts it again when it dies or hangs, until that happens too often. */
-export class ProcessKeeper implements Keeper {
-  readonly #parts: KeeperParts;
+export class ProcessSupervisor implements Supervisor {
+  readonly #parts: SupervisorParts;
   readonly #budget: RestartBudget;
   readonly #betweenPings: Pause;
   readonly #beforeRestart: Pause;
@@ -34,7 +34,7 @@ export class ProcessKeeper implements Keeper {
   /** What is wrong with the process that runs, where something is. */
   #complaint: string | undefined;
 
-  constructor(parts: KeeperParts) {
+  constructor(parts: SupervisorParts) {
     this.#parts = parts;
     this.#budget = new RestartBudget(parts.limits, parts.clock);
     this.#betweenPings = new Pause(parts.clock);

@@ -5,10 +5,10 @@ import {
   agent,
   bearerTokens,
   type Credentials,
-  onlyWays,
   type PeerAddress,
   protocols,
   type Server,
+  selectInterfaces,
   serve,
 } from "../../src/index.js";
 import { loadAgents } from "../config/index.js";
@@ -29,16 +29,16 @@ export async function serveOne(agentFile: string, way: string, port: number, opt
     throw new AgentError("invalid_message", `${agentFile} exports several agents; each module of a plan is one`, {
       field: "agent",
     });
-  return serveWay(loaded, way, port, options);
+  return serveInterface(loaded, way, port, options);
 }
 
 /** The same for an agent that is there already. */
-export async function serveWay(served: Agent, way: string, port: number, options: ServeOneOptions = {}): Promise<Server> {
+export async function serveInterface(served: Agent, way: string, port: number, options: ServeOneOptions = {}): Promise<Server> {
   for (const [id, address] of Object.entries(options.peers ?? {})) if (id !== served.name) served.addPeer(id, address);
   const admission = admissionFor(options.credentials);
   const server = await serve(served, {
     port,
-    protocols: onlyWays([way], protocols),
+    protocols: selectInterfaces([way], protocols),
     ...(admission === undefined ? {} : { admission }),
     onError: (thrown) => void process.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`),
   });

@@ -1,7 +1,7 @@
 import { AgentError } from "../../src/index.js";
 import { Pause, type UpClock } from "./clock.js";
 import type { UpLimits } from "./limits.js";
-import type { Keeper, NodeStatus } from "./node-status.js";
+import type { NodeStatus, Supervisor } from "./node-status.js";
 import type { Pinger } from "./pinger.js";
 import type { StatusBoard } from "./status-board.js";
 
@@ -13,7 +13,7 @@ export interface WatcherParts {
 }
 
 /** Watches an agent that others started: it is pinged, and otherwise left alone. */
-export class UrlKeeper implements Keeper {
+export class UrlMonitor implements Supervisor {
   readonly #parts: WatcherParts;
   readonly #pause: Pause;
   #life: Promise<void> | undefined;
@@ -60,7 +60,7 @@ export class UrlKeeper implements Keeper {
 }
 
 /** A module whose protocol nothing here speaks: it is shown, and nothing else. */
-export class UnspokenKeeper implements Keeper {
+export class UnsupportedNode implements Supervisor {
   readonly status: NodeStatus;
 
   constructor(status: NodeStatus) {

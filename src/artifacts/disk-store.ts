@@ -59,7 +59,7 @@ class DiskArtifacts implements ArtifactStore {
     const names = new Set(await readdir(this.#folder));
     const found: ArtifactInfo[] = [];
     for (const name of names) {
-      const id = name.slice(0, name.lastIndexOf(".//"));
+      const id = name.slice(0, name.lastIndexOf("."));
       if (!isArtifactId(id)) continue;
       const info = name.endsWith(RECORD) ? await readRecord(join(this.#folder, name), id) : undefined;
       if (info !== undefined) found.push(info);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { AgentError, type Cancel, type Json, type Maybe, type Part } from "../envelope/index.js";
 import type { Guard, PinnedUrl } from "../security/outbound-guard.js";
 import { ByteCollector, wholeBody } from "../transport/body.js";
-import { type Exchange, isStream, type Link, type Response } from "../transport/exchange.js";
+import { type Exchange, type HttpResponse, isStream, type Link } from "../transport/exchange.js";
 import { readJson } from "../transport/json.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { makeRequest } from "../transport/request.js";
@@ -56,7 +56,7 @@ export async function fetchPart(part: Part, options: FetchOptions): Promise<Part
 interface Download {
   readonly bytes: Uint8Array;
   /** The first answer: its headers describe the whole. */
-  readonly head: Response;
+  readonly head: HttpResponse;
 }
 
 async function download(url: string, reference: Maybe<Reference>, limits: FetchLimits, options: FetchOptions): Promise<Download> {
@@ -78,7 +78,7 @@ async function download(url: string, reference: Maybe<Reference>, limits: FetchL
   }
 }
 
-type AskFrom = (start: number) => Promise<Response>;
+type AskFrom = (start: number) => Promise<HttpResponse>;
 
 function asker(exchange: Exchange, { url }: PinnedUrl, { pieceBytes }: FetchLimits, cancel: Maybe<Cancel>): AskFrom {
   return async (start) => {
@@ -87,7 +87,12 @@ function asker(exchange: Exchange, { url }: PinnedUrl, { pieceBytes }: FetchLimi
   };
 }
 
-async function collect(head: Response, askFrom: AskFrom, reference: Maybe<Reference>, limits: FetchLimits): Promise<Download> {
+async function collect(
+  head: HttpResponse,
+  askFrom: AskFrom,
+  reference: Maybe<Reference>,
+  limits: FetchLimits,
+): Promise<Download> {
   const pieces = new ByteCollector(limits.artifactBytes);
   let size = reference?.bytes;
   let got = 0;
@@ -105,13 +110,13 @@ async function collect(head: Response, askFrom: AskFrom, reference: Maybe<Refere
 }
 
 /** An answer nobody reads must not hold its connection. */
-async function discard({ body }: Response): Promise<void> {
+async function discard({ body }: HttpResponse): Promise<void> {
   if (isStream(body)) await body[Symbol.asyncIterator]().return?.();
 }
 
 /** One piece, and the size of the whole. A server without ranges gives everything at once, or an empty artifact. */
 async function readPiece(
-  response: Response,
+  response: HttpResponse,
   start: number,
   limits: FetchLimits,
 ): Promise<{ readonly bytes: Uint8Array; readonly size: number }> {
@@ -145,7 +150,7 @@ function refusedBy(status: number): AgentError {
   return new AgentError("bad_peer", `the artifact's server answered with status ${status}`, facts);
 }
 
-function restored(part: Part, reference: Maybe<Reference>, bytes: Uint8Array, head: Response): Part {
+function restored(part: Part, reference: Maybe<Reference>, bytes: Uint8Array, head: HttpResponse): Part {
   const name = part.name;
   const metadata = withoutReference(part.metadata);
   switch (reference?.kind) {

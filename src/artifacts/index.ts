@@ -5,7 +5,7 @@ export { ARTIFACT_PATH, type ArtifactLinks, createArtifactLinks, type Grant, typ
 export { createMemoryArtifacts } from "./memory-store.js";
 export { type Moved, type MoveOptions, moveLargeParts } from "./outgoing.js";
 export { ARTIFACT_MEMBER } from "./reference.js";
-export { type ArtifactDoor, artifactExchange } from "./serve.js";
+export { type ArtifactServerOptions, artifactExchange } from "./serve.js";
 export {
   type ArtifactContent,
   type ArtifactFacts,

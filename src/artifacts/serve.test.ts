@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { ANONYMOUS, type Principal } from "../envelope/index.js";
 import { bearerTokens, openAdmission } from "../security/admission.js";
 import { wholeBody } from "../transport/body.js";
-import type { Exchange, Headers, Response } from "../transport/exchange.js";
+import type { Exchange, HttpHeaders, HttpResponse } from "../transport/exchange.js";
 import { makeRequest } from "../transport/request.js";
 import { createArtifactLinks } from "./links.js";
 import { createMemoryArtifacts } from "./memory-store.js";
@@ -32,7 +32,12 @@ beforeEach(async () => {
 });
 
 const door = (admit: typeof TOKENS | (() => Principal) = openAdmission()): Exchange => artifactExchange({ store, links, admit });
-async function get(url: string, headers: Headers = {}, exchange = door(), method = "GET"): Promise<Response & { text: string }> {
+async function get(
+  url: string,
+  headers: HttpHeaders = {},
+  exchange = door(),
+  method = "GET",
+): Promise<HttpResponse & { text: string }> {
   const response = await exchange(makeRequest({ method, url, headers }));
   return { ...response, text: Buffer.from(await wholeBody(response.body, 1_000)).toString() };
 }

@@ -1,16 +1,16 @@
 import { AgentError, ANONYMOUS, type Maybe, type Principal, subjectOf } from "../envelope/index.js";
 import { isFresh } from "../transport/etag.js";
-import type { Exchange, Headers, Request, Response } from "../transport/exchange.js";
+import type { Exchange, HttpHeaders, HttpRequest, HttpResponse } from "../transport/exchange.js";
 import { errorResponse } from "../transport/response.js";
 import { readRange } from "./byte-range.js";
 import { ARTIFACT_PATH, type ArtifactLinks, notFound } from "./links.js";
 import type { ArtifactInfo, ArtifactStore, ByteRange } from "./store.js";
 
 /** What artifacts are served from, and who says who is calling. */
-export interface ArtifactDoor {
+export interface ArtifactServerOptions {
   readonly store: ArtifactStore;
   readonly links: ArtifactLinks;
-  admit(request: Request): Principal | Promise<Principal>;
+  admit(request: HttpRequest): Principal | Promise<Principal>;
 }
 
 const STATUS: { readonly [code: string]: number } = {
@@ -26,7 +26,7 @@ const STATUS: { readonly [code: string]: number } = {
  * Answers `GET` and `HEAD` on `/artifacts/{id}`. The link is the permission: who holds it may read without credentials.
  * Credentials can only take away: a caller known to be somebody else than the owner is refused, and wrong ones are wrong.
  */
-export function artifactExchange(door: ArtifactDoor): Exchange {
+export function artifactExchange(door: ArtifactServerOptions): Exchange {
   return async (request) => {
     if (request.method !== "GET" && request.method !== "HEAD")
       return errorResponse(405, new AgentError("unsupported_method", "artifacts can only be read"), { allow: "GET, HEAD" });
@@ -39,7 +39,7 @@ export function artifactExchange(door: ArtifactDoor): Exchange {
   };
 }
 
-async function permitted(request: Request, { store, links, admit }: ArtifactDoor): Promise<ArtifactInfo> {
+async function permitted(request: HttpRequest, { store, links, admit }: ArtifactServerOptions): Promise<ArtifactInfo> {
   const id = request.path.slice(request.path.lastIndexOf(ARTIFACT_PATH) + ARTIFACT_PATH.length);
   const grant = links.check(id, request.query);
   const caller = await callerOf(request, admit);
@@ -54,7 +54,7 @@ function isOwner(caller: Principal, owner: string): boolean {
   return caller.owner === (caller.tenant === undefined ? subjectOf(owner) : owner);
 }
 
-async function callerOf(request: Request, admit: ArtifactDoor["admit"]): Promise<Principal> {
+async function callerOf(request: HttpRequest, admit: ArtifactServerOptions["admit"]): Promise<Principal> {
   try {
     return await admit(request);
   } catch (thrown) {
@@ -64,7 +64,7 @@ async function callerOf(request: Request, admit: ArtifactDoor["admit"]): Promise
   }
 }
 
-function answer(request: Request, info: ArtifactInfo, store: ArtifactStore): Response {
+function answer(request: HttpRequest, info: ArtifactInfo, store: ArtifactStore): HttpResponse {
   const etag = `"${info.sha256}"`;
   const headers = describe(info, etag);
   if (isFresh(request.headers["if-none-match"], etag)) return { status: 304, headers, body: undefined };
@@ -76,7 +76,7 @@ function answer(request: Request, info: ArtifactInfo, store: ArtifactStore): Res
       body: undefined,
     };
   const { start, end } = range === "whole" ? { start: 0, end: info.bytes } : range;
-  const sent: Headers = {
+  const sent: HttpHeaders = {
     ...headers,
     "content-length": String(end - start),
     ...(range === "whole"
@@ -88,7 +88,7 @@ function answer(request: Request, info: ArtifactInfo, store: ArtifactStore): Res
 }
 
 /** RFC 9110 §13.1.5: a range of another version is no use, so the whole is sent. Ranges are for `GET` (§14.2). */
-function rangeOf({ method, headers }: Request, size: number, etag: string): ByteRange | "whole" | "unsatisfiable" {
+function rangeOf({ method, headers }: HttpRequest, size: number, etag: string): ByteRange | "whole" | "unsatisfiable" {
   const condition = headers["if-range"];
   if (method !== "GET" || (condition !== undefined && condition !== etag)) return "whole";
   return readRange(headers["range"], size);

@@ -7,7 +7,7 @@ import { AgentError, CancelSource, dataPart, INLINE_CONTENT_BYTES, type Part, SE
 import { openAdmission } from "../security/admission.js";
 import { createGuard } from "../security/outbound-guard.js";
 import { pinnedLookup } from "../security/resolve-by-dns.js";
-import type { Exchange, Request, Response } from "../transport/exchange.js";
+import type { Exchange, HttpRequest, HttpResponse } from "../transport/exchange.js";
 import { type Listening, listen, poolLink } from "../transport/node/index.js";
 import { openDiskArtifacts } from "./disk-store.js";
 import { type FetchOptions, fetchPart } from "./incoming.js";
@@ -165,14 +165,14 @@ describe("fetchPart()", () => {
     url: "http://127.0.0.1:1/x",
     metadata: { "urn:koine:artifact:1": { kind, bytes, sha256 } },
   });
-  const ok = (body: string, headers: Response["headers"] = {}): Response => ({ status: 200, headers, body });
-  const piece = (range: string, body: string, etag?: string): Response => ({
+  const ok = (body: string, headers: HttpResponse["headers"] = {}): HttpResponse => ({ status: 200, headers, body });
+  const piece = (range: string, body: string, etag?: string): HttpResponse => ({
     status: 206,
     headers: { "content-range": range, etag },
     body,
   });
-  const asked: Request[] = [];
-  function answering(...answers: readonly (Response | AgentError)[]): FetchOptions {
+  const asked: HttpRequest[] = [];
+  function answering(...answers: readonly (HttpResponse | AgentError)[]): FetchOptions {
     asked.length = 0;
     const exchange: Exchange = async (request) => {
       const answer = answers[asked.push(request) - 1];
@@ -181,7 +181,7 @@ describe("fetchPart()", () => {
     };
     return { guard, linkTo: () => ({ exchange, close: async () => undefined }), limits: { pieceBytes: 2, artifactBytes: 10 } };
   }
-  const code = (part: Part, ...answers: readonly (Response | AgentError)[]): Promise<string> =>
+  const code = (part: Part, ...answers: readonly (HttpResponse | AgentError)[]): Promise<string> =>
     fetchPart(part, answering(...answers)).then(
       ({ kind }) => kind,
       (thrown: unknown) => (thrown instanceof AgentError ? thrown.code : String(thrown)),
@@ -207,7 +207,7 @@ describe("fetchPart()", () => {
 
   test("takes nothing for an answer that is empty", async () => {
     const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-    const answer: Response = { status: 416, headers: { "content-range": "bytes */0" }, body: undefined };
+    const answer: HttpResponse = { status: 416, headers: { "content-range": "bytes */0" }, body: undefined };
     expect(await code(reference("raw", 0, empty), answer)).toBe("raw");
   });
 
@@ -229,7 +229,7 @@ describe("fetchPart()", () => {
     ["503", "overloaded", { status: 503, headers: {}, body: "" }],
     ["500", "bad_peer", { status: 500, headers: {}, body: "" }],
     ["a redirect to nowhere", "bad_peer", { status: 302, headers: {}, body: "" }],
-  ] as readonly (readonly [string, string, ...(Response | AgentError)[]])[])
+  ] as readonly (readonly [string, string, ...(HttpResponse | AgentError)[]])[])
     test(`${what} is ${want}, and is not tried again`, async () => {
       expect(await code(reference("text", 3), ...answers)).toBe(want);
       expect(asked).toHaveLength(answers.length);
@@ -248,7 +248,7 @@ describe("fetchPart()", () => {
 
   test("takes somebody else's URL as raw bytes, by the digest its server states", async () => {
     const bare: Part = { kind: "url", url: "http://127.0.0.1:1/x", name: "n" };
-    const digest = (value: string): Response => ok("abc", { "content-type": "image/png", "repr-digest": value });
+    const digest = (value: string): HttpResponse => ok("abc", { "content-type": "image/png", "repr-digest": value });
     const good = await fetchPart(bare, answering(digest("sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:")));
     expect(good).toEqual({
       kind: "raw",
@@ -268,7 +268,7 @@ describe("fetchPart()", () => {
   });
 
   test("follows redirects through the guard, and not for ever", async () => {
-    const to = (location: string): Response => ({ status: 307, headers: { location }, body: "" });
+    const to = (location: string): HttpResponse => ({ status: 307, headers: { location }, body: "" });
     expect(await code(reference("text", 3), to("/y"), ok("abc"))).toBe("text");
     expect(asked.map(({ target }) => target)).toEqual(["http://127.0.0.1:1/x", "http://127.0.0.1:1/y"]);
     expect(await code(reference("text", 3), to("http://169.254.169.254/"))).toBe("forbidden");

@@ -1,6 +1,6 @@
 import type { Call, LossSink, Maybe } from "../envelope/index.js";
 import type { Clock } from "../policies/index.js";
-import type { Ids } from "../protocols/protocol.js";
+import type { IdSource } from "../protocols/protocol.js";
 import type { Upstream } from "./upstream.js";
 
 /** What an adopting bridge is made of. */
@@ -12,7 +12,7 @@ export interface AdoptParts {
   readonly lose: LossSink;
   /** Seals and opens a caller's credential; absent where none goes along. */
   readonly credentials?: Maybe<CredentialSeal>;
-  readonly ids: Ids;
+  readonly ids: IdSource;
   readonly clock: Clock;
   readonly random: () => number;
 }

@@ -1,10 +1,10 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   type Cancel,
   CancelSource,
   type Envelope,
-  type Event,
   isPromise,
   type Loss,
   type Maybe,
@@ -25,7 +25,7 @@ import {
 import type { AdoptParts } from "./adopt-parts.js";
 import { type AdoptedState, readState, writeState } from "./adopted-state.js";
 import { attach } from "./attach.js";
-import { type Emulated, emulatedFor, emulationNote, tellEmulation } from "./emulation.js";
+import { type Emulated, emulatedFor, emulationNote, reportEmulation } from "./emulation.js";
 import { holdCancel, isUnwanted } from "./hold-cancel.js";
 import { asOurs, extensionsOf, isCut, isEnd, lostAnswer, one, strangerOf, traceOf } from "./onward.js";
 import { snapshotEvents } from "./snapshot-events.js";
@@ -37,12 +37,12 @@ type Send = OperationOf<"send">;
  * The agent behind a gateway as an agent here: this runtime owns the task, and what the peer says is written down before
  * anybody sees it. After a restart the work is found again by what was kept, never begun a second time.
  */
-export function adopting(parts: AdoptParts): AgentFunction {
-  return (message, task) => new Adoption(parts, message, task).run();
+export function adoptTasks(parts: AdoptParts): AgentFunction {
+  return (message, task) => new OwnedTaskProxy(parts, message, task).run();
 }
 
 /** One turn of one task, said by the peer. */
-class Adoption {
+class OwnedTaskProxy {
   readonly #parts: AdoptParts;
   readonly #message: IncomingMessage;
   readonly #task: TaskContext;
@@ -65,7 +65,7 @@ class Adoption {
     const begun = task.restarted ? this.#begun() : undefined;
     if (begun !== undefined) return yield* this.#attach(begun);
     const emulated = emulatedFor(upstream, task.delivery);
-    tellEmulation(emulated, upstream, this.#lose);
+    reportEmulation(emulated, upstream, this.#lose);
     if (emulated.length > 0) yield this.#receipt(emulated);
     const send = this.#send();
     // Where the peer is asked for a plain answer, or has no tasks, there is no name to wait for.
@@ -173,7 +173,7 @@ class Adoption {
     if (isOwnMark(loss, this.#message.extra)) return;
     const { call } = this.#task;
     if (call === undefined) this.#parts.lose(loss);
-    else call.lose(loss);
+    else call.reportLoss(loss);
   };
 
   /** One event should have been the whole answer; a task that is not at its end is followed. */
@@ -184,7 +184,7 @@ class Adoption {
     return yield* this.#attach(known);
   }
 
-  async *#follow(events: AsyncIterable<Event>): AgentStream {
+  async *#follow(events: AsyncIterable<AgentEvent>): AgentStream {
     for await (const event of events) {
       const step = this.#take(event);
       if (step instanceof RelayedMessage || this.#ended) return step;
@@ -194,7 +194,7 @@ class Adoption {
   }
 
   /** What an event of the peer is here, and what is remembered of it. */
-  #take(event: Event): Relayed | RelayedMessage {
+  #take(event: AgentEvent): Relayed | RelayedMessage {
     this.#ended = isEnd(event);
     switch (event.kind) {
       case "message":
@@ -250,7 +250,7 @@ class Adoption {
     }
   }
 
-  #attached(event: Event): { readonly step: Relayed; readonly end: boolean } {
+  #attached(event: AgentEvent): { readonly step: Relayed; readonly end: boolean } {
     const step = this.#take(event);
     if (step instanceof RelayedMessage) throw new AgentError("bad_peer", "a task was answered with a message");
     return { step, end: this.#ended };

@@ -1,4 +1,4 @@
-import { AgentError, type Call, type Event, type LossSink, type Maybe, startCall } from "../envelope/index.js";
+import { AgentError, type AgentEvent, type Call, type LossSink, type Maybe, startCall } from "../envelope/index.js";
 import { deadline } from "../policies/index.js";
 import type { AdoptParts } from "./adopt-parts.js";
 import { readState } from "./adopted-state.js";
@@ -30,7 +30,7 @@ export async function closeAdopted(
   { upstream, veil, credentials, lose, clock }: AdoptParts,
   sessionId: string,
   call: Call,
-): Promise<Event> {
+): Promise<AgentEvent> {
   const onward = onwardOf(call, lose);
   const theirs = veil(call.caller.owner, "session", sessionId);
   try {

@@ -1,8 +1,8 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   type Cancel,
-  type Event,
   isPromise,
   type Maybe,
   partBytes,
@@ -22,7 +22,7 @@ export interface Attaching {
   readonly cancel: Cancel;
   readonly random: () => number;
   /** What an event is here. */
-  take(event: Event): { readonly step: Relayed; readonly end: boolean };
+  take(event: AgentEvent): { readonly step: Relayed; readonly end: boolean };
 }
 
 /** In a row without anything new. */
@@ -69,7 +69,7 @@ export async function* attach(upstream: Upstream, from: Attaching): AgentStream 
   }
 }
 
-function eventsOf(upstream: Upstream, from: Attaching): AsyncIterable<Event> {
+function eventsOf(upstream: Upstream, from: Attaching): AsyncIterable<AgentEvent> {
   const { taskId, cursor } = from.known();
   const { resume } = upstream.card().capabilities;
   if (resume && cursor !== undefined)
@@ -78,7 +78,7 @@ function eventsOf(upstream: Upstream, from: Attaching): AsyncIterable<Event> {
 }
 
 /** The first is the task as it was at the cursor, which is written down already. */
-async function* behind(reply: Reply): AsyncGenerator<Event, void, void> {
+async function* behind(reply: Reply): AsyncGenerator<AgentEvent, void, void> {
   if (isPromise(reply)) throw new AgentError("bad_peer", "a stream was expected and one answer came");
   let first = true;
   for await (const event of reply) {
@@ -88,7 +88,7 @@ async function* behind(reply: Reply): AsyncGenerator<Event, void, void> {
 }
 
 /** What it is now, and what follows. A task that has ended cannot be listened to on every wire. */
-async function* nowAndThen(upstream: Upstream, from: Attaching): AsyncGenerator<Event, void, void> {
+async function* nowAndThen(upstream: Upstream, from: Attaching): AsyncGenerator<AgentEvent, void, void> {
   const { taskId } = from.known();
   const reply = upstream.handler({ kind: "task.subscribe", taskId, follow: true }, from.call);
   if (isPromise(reply)) throw new AgentError("bad_peer", "a stream was expected and one answer came");
@@ -101,7 +101,7 @@ async function* nowAndThen(upstream: Upstream, from: Attaching): AsyncGenerator<
   }
 }
 
-async function* looking(upstream: Upstream, { known, call, clock, cancel }: Attaching): AsyncGenerator<Event, void, void> {
+async function* looking(upstream: Upstream, { known, call, clock, cancel }: Attaching): AsyncGenerator<AgentEvent, void, void> {
   for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(waitMs * 2, LATEST_LOOK_MS)) {
     const reply = upstream.handler({ kind: "task.get", taskId: known().taskId }, call);
     if (!isPromise(reply)) throw new AgentError("bad_peer", "one answer was expected and a stream came");
@@ -111,7 +111,7 @@ async function* looking(upstream: Upstream, { known, call, clock, cancel }: Atta
 }
 
 /** What two looks at a task have in common where nothing happened between them; undefined for what is always news. */
-function asSeen(event: Event): Maybe<string> {
+function asSeen(event: AgentEvent): Maybe<string> {
   if (event.kind !== "task") return undefined;
   const { status, artifacts } = event.task;
   const parts = artifacts.flatMap((artifact) => artifact.parts);

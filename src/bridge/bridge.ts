@@ -4,18 +4,18 @@ import type { ConnectOptions } from "../client/resolve-peer.js";
 import { AgentError, type Call, type Card, type Loss, type Maybe, type Operation } from "../envelope/index.js";
 import { type Clock, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
-import type { Ids } from "../protocols/protocol.js";
-import { createVeil, newSecret } from "../security/index.js";
+import type { IdSource } from "../protocols/protocol.js";
+import { createPseudonymizer, newSecret } from "../security/index.js";
 import { type Agent, agent } from "../server/agent.js";
-import { adopting } from "./adopt.js";
+import { adoptTasks } from "./adopt.js";
 import type { AdoptParts } from "./adopt-parts.js";
 import { cancelAdopted, closeAdopted } from "./adopted-work.js";
-import { type CardPolicy, cardInFront } from "./card-policy.js";
+import { bridgedCard, type CardPolicy } from "./card-policy.js";
 import { emulationMarks, emulationRefused } from "./emulation.js";
 import { LossAccount, type LossReport } from "./loss-report.js";
-import { relaying } from "./relaying.js";
+import { relayTasks } from "./relaying.js";
 import type { Upstream } from "./upstream.js";
-import { Inward } from "./upstream-address.js";
+import { UpstreamAddressRewriter } from "./upstream-address.js";
 import { type CallerSharing, type SharedCallers, sharingCallers } from "./upstream-credentials.js";
 import { credentialSeal } from "./upstream-credentials-seal.js";
 
@@ -45,7 +45,7 @@ export interface BridgeSettings extends CallerSharing {
   /** The address callers use for the gateway, where it is fixed. */
   readonly publicUrl?: Maybe<string>;
   readonly clock?: Maybe<Clock>;
-  readonly ids?: Maybe<Ids>;
+  readonly ids?: Maybe<IdSource>;
   readonly random?: Maybe<() => number>;
 }
 
@@ -86,7 +86,7 @@ export async function bridge(url: string, { bridge: settings = {}, ...options }:
       return found;
     };
     const handler = inward?.aboveFloor(upstream.handler, spoken) ?? upstream.handler;
-    const behind = [url, ...upstream.ways.map((way) => inward?.address(way.url) ?? way.url)];
+    const behind = [url, ...upstream.interfaces.map((way) => inward?.address(way.url) ?? way.url)];
     const bridged = bridgedAgent(
       { handler, protocol: () => upstream.protocol, traits: () => spoken().traits, card: () => upstream.card },
       { signed: upstream.cardTrust !== "unsigned", behind, callers: shared },
@@ -100,9 +100,9 @@ export async function bridge(url: string, { bridge: settings = {}, ...options }:
 }
 
 /** Only a card that stays as it is names the gateway instead of the peer. */
-function inwardOf(url: string, { card, publicUrl }: BridgeSettings): Maybe<Inward> {
+function inwardOf(url: string, { card, publicUrl }: BridgeSettings): Maybe<UpstreamAddressRewriter> {
   if (card !== "verbatim" || publicUrl === undefined || !URL.canParse(url) || !URL.canParse(publicUrl)) return undefined;
-  return new Inward(publicUrl, url);
+  return new UpstreamAddressRewriter(publicUrl, url);
 }
 
 /** What is known of the peer beside its handler. */
@@ -124,23 +124,23 @@ export function bridgedAgent(upstream: Upstream, known: BridgeFacts, settings: B
   const account = new LossAccount();
   const protocol = upstream.protocol();
   const facts = { name, protocol, policy, signed, canSign: signsCards, publicUrl, behind, adopted: mode === "adopt" };
-  const { card, downgrade, losses } = cardInFront(upstream.card(), facts);
+  const { card, downgrade, losses } = bridgedCard(upstream.card(), facts);
   for (const loss of losses) account.add(loss);
   // An extended card travels inside an answer, which is always written anew.
-  const shown = (each: Card): Card => cardInFront(each, { ...facts, policy: "rewrite+strip" }).card;
+  const shown = (each: Card): Card => bridgedCard(each, { ...facts, policy: "rewrite+strip" }).card;
   const { secret = newSecret(), ids = systemIds } = settings;
   const parts: AdoptParts = {
     upstream,
-    veil: createVeil(name, secret),
+    veil: createPseudonymizer(name, secret),
     credentials: callers.sendsCredentialsOn ? credentialSeal(name, secret, () => ids.now()) : undefined,
     lose: (loss) => account.add(loss),
     ids,
     clock: settings.clock ?? systemClock,
     random: settings.random ?? Math.random,
   };
-  const relayed = relaying(upstream, shown);
+  const relayed = relayTasks(upstream, shown);
   const downgrades = downgrade === undefined ? [] : [downgrade];
-  const made = agent({ name, description: card.description, handle: adopting(parts) });
+  const made = agent({ name, description: card.description, handle: adoptTasks(parts) });
   return {
     ...made,
     card,

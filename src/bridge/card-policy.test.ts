@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Card } from "../envelope/index.js";
-import { type CardFacts, cardInFront } from "./card-policy.js";
+import { bridgedCard, type CardFacts } from "./card-policy.js";
 
 const CARD: Card = {
   name: "Orders",
@@ -32,14 +32,14 @@ const at = (...urls: string[]): Card => ({
 
 describe("a card that is rewritten", () => {
   it("has the gateway's name, and no address, document or way to get in of the agent's own", () => {
-    const { card } = cardInFront(CARD, FACTS);
+    const { card } = bridgedCard(CARD, FACTS);
     expect(card).toMatchObject({ name: "orders", interfaces: [], security: { schemes: {}, anyOf: [] }, original: undefined });
     expect(card.skills[0]?.security).toBeUndefined();
   });
 
   it("keeps the agent's words, and links for people that lead elsewhere", () => {
     const linked = { ...CARD, documentationUrl: "https://docs.example/orders" };
-    const { card, losses } = cardInFront(linked, FACTS);
+    const { card, losses } = bridgedCard(linked, FACTS);
     expect([card.description, card.skills[0]?.examples]).toEqual([CARD.description, ["see inner.example"]]);
     expect(card.documentationUrl).toBe("https://docs.example/orders");
     expect(losses).toEqual([]);
@@ -60,7 +60,7 @@ describe("a card that is rewritten", () => {
           iconUrl: link,
           provider: { organization: "o", url: link },
         };
-        const { card, losses } = cardInFront(linked, { ...FACTS, behind: [] });
+        const { card, losses } = bridgedCard(linked, { ...FACTS, behind: [] });
         expect([card.documentationUrl, card.iconUrl, card.provider]).toEqual([undefined, undefined, undefined]);
         expect(losses.map((loss) => loss.path)).toEqual(["card.provider", "card.documentationUrl", "card.iconUrl"]);
       }),
@@ -68,18 +68,18 @@ describe("a card that is rewritten", () => {
   });
 
   it("says that a signature was taken off, in words and as a loss; one that is signed anew loses nothing", () => {
-    const stripped = cardInFront(CARD, { ...FACTS, signed: true });
+    const stripped = bridgedCard(CARD, { ...FACTS, signed: true });
     expect(stripped.downgrade).toBe("the card of orders was signed; its signatures are taken off because its addresses change");
     expect(stripped.losses).toMatchObject([{ protocol: "p", path: "card.signatures" }]);
-    const anew = cardInFront(CARD, { ...FACTS, signed: true, policy: "rewrite+resign", canSign: true });
+    const anew = bridgedCard(CARD, { ...FACTS, signed: true, policy: "rewrite+resign", canSign: true });
     expect([anew.downgrade, anew.losses]).toEqual([undefined, []]);
-    expect(() => cardInFront(CARD, { ...FACTS, policy: "rewrite+resign" })).toThrow("has a key");
+    expect(() => bridgedCard(CARD, { ...FACTS, policy: "rewrite+resign" })).toThrow("has a key");
   });
 });
 
 describe("a card that stays as it is", () => {
   const stays = (card: Card, publicUrl: string | undefined) => () =>
-    cardInFront(card, { ...FACTS, policy: "verbatim", publicUrl });
+    bridgedCard(card, { ...FACTS, policy: "verbatim", publicUrl });
 
   it("keeps its document, and is known here by the gateway's name", () => {
     expect(stays(CARD, FACTS.publicUrl)().card).toEqual({ ...CARD, name: "orders" });

@@ -26,7 +26,7 @@ export interface CardFacts {
   readonly adopted: boolean;
 }
 
-export interface CardInFront {
+export interface BridgedCard {
   readonly card: Card;
   /** What somebody who reads the card should know, in a sentence; a signature that was taken off is said here. */
   readonly downgrade: Maybe<string>;
@@ -35,7 +35,7 @@ export interface CardInFront {
 }
 
 /** The card that callers of the gateway see. Refuses what would mislead them. */
-export function cardInFront(card: Card, facts: CardFacts): CardInFront {
+export function bridgedCard(card: Card, facts: CardFacts): BridgedCard {
   const { name, protocol, policy, signed, canSign } = facts;
   if (policy === "verbatim") return { card: verbatim(card, facts), downgrade: undefined, losses: [] };
   if (policy === "rewrite+resign" && !canSign)

@@ -43,7 +43,7 @@ export function emulationMarks(upstream: Upstream, { delivery }: OperationOf<"se
 }
 
 /** Said to whoever keeps account of losses. */
-export function tellEmulation(emulated: readonly Emulated[], upstream: Upstream, lose: LossSink): void {
+export function reportEmulation(emulated: readonly Emulated[], upstream: Upstream, lose: LossSink): void {
   for (const what of emulated)
     lose({ protocol: upstream.protocol(), path: `operation.${what}`, valueKind: "emulated", reason: HOW[what] });
 }

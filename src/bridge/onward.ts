@@ -1,7 +1,7 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
-  type Event,
   isInterrupted,
   isPromise,
   isTerminal,
@@ -43,13 +43,13 @@ export function strangerOf(owner: string, caller: string): Principal {
 }
 
 /** The answer to a question that has only one. */
-export async function one(reply: Reply): Promise<Event> {
+export async function one(reply: Reply): Promise<AgentEvent> {
   if (isPromise(reply)) return reply;
   throw new AgentError("internal", "one answer was expected and a stream came");
 }
 
 /** Behind it nothing more belongs to the turn. */
-export function isEnd(event: Event): boolean {
+export function isEnd(event: AgentEvent): boolean {
   if (event.kind === "message") return true;
   const state = event.kind === "task" ? event.task.status.state : event.kind === "status" ? event.status.state : undefined;
   return state !== undefined && (isTerminal(state) || isInterrupted(state));

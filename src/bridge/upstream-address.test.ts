@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { toy } from "../../test/toy/index.js";
 import { startCall } from "../envelope/index.js";
-import { Inward } from "./upstream-address.js";
+import { UpstreamAddressRewriter } from "./upstream-address.js";
 
 describe("what a card says of the gateway's address", () => {
   it.each([
@@ -11,7 +11,7 @@ describe("what a card says of the gateway's address", () => {
     ["https://gw.example:8443", "http://inner:9000", "gw.example:8443/a.Service/Call", "inner:9000/a.Service/Call"],
     ["http://[2001:db8::1]:80", "http://[fd00::7]:9000", "http://[2001:db8::1]/a2a", "http://[fd00::7]:9000/a2a"],
   ])("%s in front of %s: %s is found at %s", (publicUrl, url, target, found) => {
-    expect(new Inward(publicUrl, url).address(target)).toBe(found);
+    expect(new UpstreamAddressRewriter(publicUrl, url).address(target)).toBe(found);
   });
 
   it.each([
@@ -20,11 +20,11 @@ describe("what a card says of the gateway's address", () => {
     "http://gw.example/base",
     "https://other.example",
   ])("leads nowhere else: %s stays", (target) => {
-    expect(new Inward("https://gw.example/base", "http://inner:9000").address(target)).toBe(target);
+    expect(new UpstreamAddressRewriter("https://gw.example/base", "http://inner:9000").address(target)).toBe(target);
   });
 
   it("protects no better than the way that is really taken", async () => {
-    const handler = new Inward("https://gw.example", "http://inner:9000").aboveFloor(
+    const handler = new UpstreamAddressRewriter("https://gw.example", "http://inner:9000").aboveFloor(
       () => Promise.resolve({ kind: "done" }),
       () => toy,
     );

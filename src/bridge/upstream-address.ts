@@ -1,10 +1,10 @@
 import { peerLink } from "../client/peer-link.js";
-import { aboveFloor } from "../client/require-security.js";
+import { requireSecurity } from "../client/require-security.js";
 import type { ConnectOptions } from "../client/resolve-peer.js";
 import type { Handler } from "../envelope/index.js";
 import type { Protocol } from "../protocols/protocol.js";
 import { noTelemetry } from "../telemetry/index.js";
-import type { Link, Request } from "../transport/exchange.js";
+import type { HttpRequest, Link } from "../transport/exchange.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { makeRequest } from "../transport/request.js";
 
@@ -12,7 +12,7 @@ import { makeRequest } from "../transport/request.js";
  * For a peer whose card names the gateway's addresses instead of its own: what is below the gateway's public address is found
  * at the same path below the peer's. Without it the gateway would call itself.
  */
-export class Inward {
+export class UpstreamAddressRewriter {
   /** From what, to what: addresses, and `host:port` as some bindings write it. */
   readonly #ways: readonly (readonly [from: string, to: string])[];
   readonly #url: string;
@@ -47,14 +47,14 @@ export class Inward {
 
   /** The card's address may be under TLS and the peer's own not: what a call demands is measured by the way it really takes. */
   aboveFloor(handler: Handler, spoken: () => Pick<Protocol, "id" | "traits">): Handler {
-    return (operation, call) => aboveFloor(handler, spoken(), { url: this.#url })(operation, call);
+    return (operation, call) => requireSecurity(handler, spoken(), { url: this.#url })(operation, call);
   }
 
   #link(link: Link): Link {
     return { ...link, exchange: (request) => link.exchange(this.#request(request)), close: () => link.close() };
   }
 
-  #request(request: Request): Request {
+  #request(request: HttpRequest): HttpRequest {
     const url = this.address(request.target);
     if (url === request.target) return request;
     const { method, headers, body, cancel, connection } = request;

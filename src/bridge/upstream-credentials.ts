@@ -16,7 +16,7 @@ import {
   tokenExchange,
 } from "../security/index.js";
 import { noTelemetry, type Telemetry } from "../telemetry/index.js";
-import type { Link, Request, Response } from "../transport/exchange.js";
+import type { HttpRequest, HttpResponse, Link } from "../transport/exchange.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { makeRequest } from "../transport/request.js";
 
@@ -158,7 +158,7 @@ interface Sharing {
 function sharingLink(link: Link, { url, calls, state, place }: Sharing): Link {
   const { origin } = new URL(url);
 
-  async function exchange(request: Request): Promise<Response> {
+  async function exchange(request: HttpRequest): Promise<HttpResponse> {
     if (!isAtOrigin(request.target, url)) return link.exchange(request);
     const call = calls.get(request.cancel);
     const caller = call === undefined || call.caller.owner === SELF.owner ? undefined : call;
@@ -175,12 +175,12 @@ function sharingLink(link: Link, { url, calls, state, place }: Sharing): Link {
 }
 
 /** What belongs to no call may look at the peer in the gateway's name, and do nothing. */
-function ownFor({ method }: Request, call: Maybe<Call>, { own }: Place): Maybe<string> {
+function ownFor({ method }: HttpRequest, call: Maybe<Call>, { own }: Place): Maybe<string> {
   const may = call !== undefined || method === "GET" || method === "HEAD";
   return own !== undefined && may ? `Bearer ${own}` : undefined;
 }
 
-function withHeader(request: Request, name: string, value: Maybe<string>): Request {
+function withHeader(request: HttpRequest, name: string, value: Maybe<string>): HttpRequest {
   const { method, target: url, body, cancel, connection } = request;
   return makeRequest({ method, url, headers: { ...request.headers, [name]: value }, body, cancel, connection });
 }

@@ -6,7 +6,7 @@ import type { Credentials } from "./credentials.js";
 import type { EdgeOptions } from "./edge.js";
 import { systemIds } from "./ids.js";
 import type { LargeParts } from "./large-parts.js";
-import { type SendOptions, type Speaker, speaker } from "./remote-agent.js";
+import { type AgentClient, agentClient, type SendOptions } from "./remote-agent.js";
 import type { ConnectOptions } from "./resolve-peer.js";
 
 /** Where a peer is, how it is spoken to, and what is shown to it. */
@@ -24,7 +24,7 @@ export interface AddressBook {
   ask(id: string, content: Content, options?: SendOptions): Promise<string>;
   stream(id: string, content: Content, options?: SendOptions): AsyncIterable<EventOf<"send">>;
   /** The edge itself, connected on first use. */
-  peer(id: string): Promise<Speaker>;
+  peer(id: string): Promise<AgentClient>;
   addPeer(id: string, address: string | PeerAddress): void;
   /** Takes an edge out of the book and closes it. */
   removePeer(id: string): Promise<void>;
@@ -46,18 +46,18 @@ export function createAddressBook(options: AddressBookOptions): AddressBook {
   const telemetry = edges.telemetry ?? noTelemetry;
   const addresses = new Map(Object.entries(options.peers ?? {}).map(([id, address]) => [id, asAddress(address)]));
   const open = new Map<string, Promise<RemoteAgent>>();
-  let self: Speaker | undefined;
+  let self: AgentClient | undefined;
   let largeParts: LargeParts | undefined;
 
   /** A message to itself goes through memory, by the same runtime that serves everybody else, and is metered like any edge. */
-  function selfSpeaker(handler: Handler): Speaker {
+  function selfSpeaker(handler: Handler): AgentClient {
     const layer = telemetry.client({ srcAgent: name, dstId: name, protocol: "memory" });
     const named: Handler = (operation, call) =>
       handler(
         operation,
         call.agent === name ? call : startCall({ agent: name, cancel: call.cancel, parameters: call.parameters }),
       );
-    return speaker({ handler: layer === undefined ? named : layer(named), src: name, dst: () => name, ids: systemIds });
+    return agentClient({ handler: layer === undefined ? named : layer(named), src: name, dst: () => name, ids: systemIds });
   }
 
   function privateRuntime(): Handler {
@@ -75,7 +75,7 @@ export function createAddressBook(options: AddressBookOptions): AddressBook {
     return largeParts === undefined || id === name ? content : largeParts.move(content, `edge:${name}:${id}`);
   }
 
-  function connected(id: string): Promise<Speaker> {
+  function connected(id: string): Promise<AgentClient> {
     if (id === name) {
       self ??= selfSpeaker(privateRuntime());
       return Promise.resolve(self);

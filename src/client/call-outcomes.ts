@@ -1,4 +1,4 @@
-import type { Event, Layer, Maybe } from "../envelope/index.js";
+import type { AgentEvent, Layer, Maybe } from "../envelope/index.js";
 import { around, type Clock, type Outcome } from "../policies/index.js";
 import { stateIn } from "../policies/task-named.js";
 
@@ -46,7 +46,7 @@ function isGood(outcome: Outcome): boolean {
   return outcome.kind === "ended" && !isFailed(outcome.last);
 }
 
-function isFailed(last: Maybe<Event>): boolean {
+function isFailed(last: Maybe<AgentEvent>): boolean {
   return stateIn(last) === "failed";
 }
 

@@ -1,12 +1,12 @@
 import { AgentError, type Card, type Maybe } from "../envelope/index.js";
-import { type CardTrust, type CardVerdict, createCardCheck, publishedKeys, sentenceOf } from "../security/index.js";
+import { type CardSignatureResult, type CardTrust, createCardCheck, publishedKeys, sentenceOf } from "../security/index.js";
 import type { Link } from "../transport/exchange.js";
 import type { Candidate } from "./pick-interface.js";
 
 /** A card, and what its signatures are worth here. */
 export interface CheckedCard {
   readonly card: Card;
-  readonly trust: CardVerdict["result"];
+  readonly trust: CardSignatureResult["result"];
   /** For people. Undefined where there was nothing to check and nobody asked. */
   readonly evidence: Maybe<string>;
 }
@@ -27,19 +27,19 @@ export function cardChecker(trust: Maybe<CardTrust>, link: Link, now: () => numb
 }
 
 /** A way to a peer, and what its card is worth. */
-export interface TrustedWay {
+export interface TrustedInterface {
   readonly candidate: Candidate;
   readonly checked: CheckedCard;
 }
 
 /** The best first; never empty. */
-export type TrustedWays = readonly [TrustedWay, ...TrustedWay[]];
+export type TrustedInterfaces = readonly [TrustedInterface, ...TrustedInterface[]];
 
 /** The ways whose cards may be acted on. One whose card lacks the signature we require is no way. */
-export async function trustedWays(candidates: readonly Candidate[], check: CheckCard): Promise<TrustedWays> {
+export async function trustedInterfaces(candidates: readonly Candidate[], check: CheckCard): Promise<TrustedInterfaces> {
   // All ways of one protocol usually share one card.
   const known = new Map<Card, Promise<CheckedCard>>();
-  const ways: TrustedWay[] = [];
+  const ways: TrustedInterface[] = [];
   let refused = new AgentError("unsupported", "there is no way to reach this peer", { sent: "no" });
   for (const { protocol, peer } of candidates) {
     const checking = known.get(peer.card) ?? check(peer.card);

@@ -2,8 +2,8 @@ import { AgentError, type Layer, type Maybe } from "../envelope/index.js";
 import type { Clock } from "../policies/index.js";
 import type { Protocol } from "../protocols/protocol.js";
 import { type CallOutcome, callOutcomes, type OutcomeOptions } from "./call-outcomes.js";
-import type { TrustedWay, TrustedWays } from "./card-trust.js";
-import { notReachedBy } from "./discovery.js";
+import type { TrustedInterface, TrustedInterfaces } from "./card-trust.js";
+import { noSuchInterface } from "./discovery.js";
 import type { Candidate } from "./pick-interface.js";
 
 /** Who chooses where a peer speaks several feasible protocols. */
@@ -18,11 +18,11 @@ export interface ProtocolChooser {
 const CHOOSE_MS = 5_000;
 
 /** The ways that are by one of these protocols, by id or by name, however it is capitalised. None is an error that says what there is. */
-export function feasibleWays(ways: readonly Candidate[], feasible: Maybe<readonly string[]>): readonly Candidate[] {
+export function feasibleInterfaces(ways: readonly Candidate[], feasible: Maybe<readonly string[]>): readonly Candidate[] {
   if (feasible === undefined) return ways;
   const wanted = new Set(feasible.map((name) => name.toLowerCase()));
   const left = ways.filter(({ protocol }) => namesOf(protocol).some((name) => wanted.has(name.toLowerCase())));
-  if (left.length === 0) throw notReachedBy(feasible.length === 0 ? "any feasible protocol" : feasible.join(" or "), ways);
+  if (left.length === 0) throw noSuchInterface(feasible.length === 0 ? "any feasible protocol" : feasible.join(" or "), ways);
   return left;
 }
 
@@ -37,14 +37,14 @@ function protocolsOf(ways: readonly Candidate[]): readonly string[] {
 
 /** The ways by the protocol that was chosen, then the others, and how that came about. Without a choice everything stays as it is. */
 export async function chosenFirst(
-  ways: TrustedWays,
+  ways: TrustedInterfaces,
   chooser: Maybe<ProtocolChooser>,
   clock: Clock,
-): Promise<{ readonly ways: TrustedWays; readonly evidence: readonly string[] }> {
+): Promise<{ readonly ways: TrustedInterfaces; readonly evidence: readonly string[] }> {
   const protocols = protocolsOf(ways.map(({ candidate }) => candidate));
   if (chooser === undefined || protocols.length < 2) return { ways, evidence: [] };
   const chosen = await withinTime(async () => chooser.choose(protocols), clock);
-  const isChosen = ({ candidate }: TrustedWay): boolean => candidate.protocol.id === chosen;
+  const isChosen = ({ candidate }: TrustedInterface): boolean => candidate.protocol.id === chosen;
   const [first, ...more] = ways.filter(isChosen);
   const among = protocols.join(", ");
   if (first === undefined)

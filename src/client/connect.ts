@@ -9,27 +9,27 @@ import {
   type Part,
   startCall,
 } from "../envelope/index.js";
-import { type CardVerdict, classOfUrl, resolveByDns } from "../security/index.js";
+import { type CardSignatureResult, classOfUrl, resolveByDns } from "../security/index.js";
 import { followLinks } from "./large-parts.js";
 import type { Candidate, Shares } from "./pick-interface.js";
-import { type Speaker, speaker } from "./remote-agent.js";
-import { type ConnectOptions, type Reached, reach, type Target, targetOf } from "./resolve-peer.js";
+import { type AgentClient, agentClient } from "./remote-agent.js";
+import { type ConnectOptions, type PeerTarget, peerTargetOf, type ResolvedPeer, resolvePeer } from "./resolve-peer.js";
 
 /** A connected peer: what it speaks, how we know, and the calls one can make. */
-export interface RemoteAgent extends Speaker {
+export interface RemoteAgent extends AgentClient {
   readonly url: string;
   readonly protocol: string;
   readonly version: string;
   readonly binding: string;
   readonly card: Card;
   /** Every way that was found to reach it, by whatever protocol; the next message without a hint takes the first. */
-  readonly ways: readonly Interface[];
+  readonly interfaces: readonly Interface[];
   /** How we know, one sentence each. */
   readonly evidence: readonly string[];
   /** A live answer was seen in this protocol's own grammar. */
   readonly proved: boolean;
   /** `unknown`: signed, but by nobody who is trusted here. By whom it is verified stands in `card.original`. */
-  readonly cardTrust: CardVerdict["result"];
+  readonly cardTrust: CardSignatureResult["result"];
   /** Discover and prime once more. */
   initialize(): Promise<void>;
   /** True only after a real answer. */
@@ -46,9 +46,9 @@ export interface RemoteAgent extends Speaker {
 
 /** Finds out what an address speaks, and connects to it. */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<RemoteAgent> {
-  const target = targetOf(checkedUrl(url), options);
+  const target = peerTargetOf(checkedUrl(url), options);
   try {
-    return remoteAgent(target, await reach(target, false));
+    return remoteAgent(target, await resolvePeer(target, false));
   } catch (thrown) {
     if (options.link === undefined) await target.link.close();
     throw thrown;
@@ -56,13 +56,13 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 }
 
 /** The peer as it was reached last; `initialize` may reach it by another way. */
-function remoteAgent(target: Target, found: Reached): RemoteAgent {
+function remoteAgent(target: PeerTarget, found: ResolvedPeer): RemoteAgent {
   let reached = found;
   let cannotReceive: Maybe<AgentError>;
   const { address, link, ids, as, options } = target;
   const handler: Handler = (operation, call) => reached.connection.handle(operation, call);
   const dst = (): string => reached.connection.current.peer.card.name;
-  const spoken = speaker({ handler, src: as, dst, ids, onLoss: options.onLoss });
+  const spoken = agentClient({ handler, src: as, dst, ids, onLoss: options.onLoss });
   return {
     ...spoken,
     async extendedCard() {
@@ -81,7 +81,7 @@ function remoteAgent(target: Target, found: Reached): RemoteAgent {
     get card() {
       return reached.connection.current.peer.card;
     },
-    get ways() {
+    get interfaces() {
       return reached.connection.candidates.map(wayOf);
     },
     get evidence() {
@@ -94,7 +94,7 @@ function remoteAgent(target: Target, found: Reached): RemoteAgent {
       return reached.cardTrust;
     },
     async initialize() {
-      reached = await reach(target, true);
+      reached = await resolvePeer(target, true);
     },
     health: () => answersPing(handler),
     receive() {

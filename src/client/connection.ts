@@ -1,22 +1,22 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
-  type Event,
   type Handler,
   isPromise,
   type Maybe,
   type Operation,
   type Reply,
 } from "../envelope/index.js";
-import type { Ids } from "../protocols/protocol.js";
+import type { IdSource } from "../protocols/protocol.js";
 import type { Link } from "../transport/exchange.js";
 import { type Candidate, pickInterface, type Shares } from "./pick-interface.js";
-import { aboveFloor } from "./require-security.js";
+import { requireSecurity } from "./require-security.js";
 
 export interface ConnectionOptions {
   linkFor(candidate: Candidate): Link;
   readonly candidates: readonly Candidate[];
-  readonly ids: Ids;
+  readonly ids: IdSource;
   readonly random: () => number;
   /** The layers around each client half: policies and telemetry. */
   wrap(handler: Handler, candidate: Candidate): Handler;
@@ -85,7 +85,7 @@ export class Connection {
     if (handler === undefined) {
       const { linkFor, ids, wrap } = this.#options;
       const { protocol, peer } = candidate;
-      handler = wrap(aboveFloor(protocol.connect(linkFor(candidate), peer, ids), protocol, peer), candidate);
+      handler = wrap(requireSecurity(protocol.connect(linkFor(candidate), peer, ids), protocol, peer), candidate);
       this.#handlers.set(candidate, handler);
     }
     return handler;
@@ -104,7 +104,7 @@ function isNotSpoken({ code, facts }: AgentError): boolean {
 }
 
 /** One answer, by the first way that is spoken. */
-async function oneOrElse(first: Promise<Event>, orElse: (thrown: unknown) => Maybe<Reply>): Promise<Event> {
+async function oneOrElse(first: Promise<AgentEvent>, orElse: (thrown: unknown) => Maybe<Reply>): Promise<AgentEvent> {
   for (let reply = first; ; ) {
     try {
       return await reply;
@@ -117,17 +117,17 @@ async function oneOrElse(first: Promise<Event>, orElse: (thrown: unknown) => May
 }
 
 /** Some wires answer a stream with one event. */
-async function* onlyOne(reply: Promise<Event>): AsyncGenerator<Event, void, void> {
+async function* onlyOne(reply: Promise<AgentEvent>): AsyncGenerator<AgentEvent, void, void> {
   yield await reply;
 }
 
 /** A stream that may be replaced by another one as long as nothing of it was delivered. */
-class FirstOrElse implements AsyncIterableIterator<Event> {
-  #source: AsyncIterator<Event>;
+class FirstOrElse implements AsyncIterableIterator<AgentEvent> {
+  #source: AsyncIterator<AgentEvent>;
   #begun = false;
   readonly #orElse: (thrown: unknown) => Maybe<Reply>;
 
-  constructor(source: AsyncIterable<Event>, orElse: (thrown: unknown) => Maybe<Reply>) {
+  constructor(source: AsyncIterable<AgentEvent>, orElse: (thrown: unknown) => Maybe<Reply>) {
     this.#source = source[Symbol.asyncIterator]();
     this.#orElse = orElse;
   }
@@ -136,13 +136,13 @@ class FirstOrElse implements AsyncIterableIterator<Event> {
     return this;
   }
 
-  next(): Promise<IteratorResult<Event>> {
+  next(): Promise<IteratorResult<AgentEvent>> {
     if (this.#begun) return this.#source.next();
     this.#begun = true;
     return this.#first();
   }
 
-  async #first(): Promise<IteratorResult<Event>> {
+  async #first(): Promise<IteratorResult<AgentEvent>> {
     for (;;) {
       try {
         return await this.#source.next();
@@ -154,7 +154,7 @@ class FirstOrElse implements AsyncIterableIterator<Event> {
     }
   }
 
-  async return(): Promise<IteratorResult<Event>> {
+  async return(): Promise<IteratorResult<AgentEvent>> {
     await this.#source.return?.();
     return { done: true, value: undefined };
   }

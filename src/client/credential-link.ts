@@ -1,8 +1,8 @@
 import { AgentError, type Card, type Maybe } from "../envelope/index.js";
-import { isStream, type Link, type Request, type Response } from "../transport/exchange.js";
+import { type HttpRequest, type HttpResponse, isStream, type Link } from "../transport/exchange.js";
 import { TokenHolder } from "./credential-token.js";
-import { type Credentials, credentialHeaders, isAtOrigin, type Shown, show } from "./credentials.js";
-import { type Plan, satisfy, type TokenWish } from "./satisfy-security.js";
+import { type Credentials, credentialHeaders, isAtOrigin, type PresentedCredentials, presentCredentials } from "./credentials.js";
+import { type Plan, satisfy, type TokenRequest } from "./satisfy-security.js";
 
 /** One edge's credentials on its links: never shown anywhere but at the peer's own origin, because a card may name any address. */
 export interface CredentialLinks {
@@ -27,7 +27,7 @@ export function credentialLinks(link: Link, url: string, credentials: Credential
   const met = new WeakMap<Card, Met>();
   const holders = new Map<string, TokenHolder>();
 
-  function holderOf(wish: TokenWish): TokenHolder {
+  function holderOf(wish: TokenRequest): TokenHolder {
     const key = JSON.stringify(wish);
     const known = holders.get(key);
     if (known !== undefined) return known;
@@ -62,20 +62,22 @@ export function credentialLinks(link: Link, url: string, credentials: Credential
   return { plain, linkFor: (card) => metFor(card).link, problemWith: (card) => metFor(card).problem };
 }
 
-function showing(link: Link, url: string, shown: Shown): Link {
+function showing(link: Link, url: string, shown: PresentedCredentials): Link {
   return {
     ...link,
-    exchange: (request) => link.exchange(isAtOrigin(request.target, url) ? show(request, shown) : request),
+    exchange: (request) => link.exchange(isAtOrigin(request.target, url) ? presentCredentials(request, shown) : request),
     close: () => link.close(),
   };
 }
 
 function tokened(link: Link, url: string, plan: Plan, holder: TokenHolder): Link {
-  const send = (request: Request, token: string): Promise<Response> =>
-    Promise.resolve(link.exchange(show(request, { ...plan, headers: { ...plan.headers, authorization: `Bearer ${token}` } })));
+  const send = (request: HttpRequest, token: string): Promise<HttpResponse> =>
+    Promise.resolve(
+      link.exchange(presentCredentials(request, { ...plan, headers: { ...plan.headers, authorization: `Bearer ${token}` } })),
+    );
 
   /** A refused token did nothing, so one more try with a new one is safe. */
-  async function exchange(request: Request): Promise<Response> {
+  async function exchange(request: HttpRequest): Promise<HttpResponse> {
     if (!isAtOrigin(request.target, url)) return link.exchange(request);
     const token = await holder.get(request.cancel);
     const response = await send(request, token);
@@ -90,6 +92,6 @@ function tokened(link: Link, url: string, plan: Plan, holder: TokenHolder): Link
 }
 
 /** 401, or what gRPC says for it in an answer that has nothing else. */
-export function isRefused({ status, headers }: Response): boolean {
+export function isRefused({ status, headers }: HttpResponse): boolean {
   return status === 401 || headers["grpc-status"] === "16";
 }

@@ -2,7 +2,7 @@ import { AgentError, type Cancel, type Maybe } from "../envelope/index.js";
 import { askForToken, type GivenToken, hostOf, type JsonQuestion, renewAfterMs } from "../security/index.js";
 import type { Link } from "../transport/exchange.js";
 import type { ClientCredentials } from "./credentials.js";
-import type { TokenWish } from "./satisfy-security.js";
+import type { TokenRequest } from "./satisfy-security.js";
 
 /** What bounds the fetching and keeping of a token. */
 export interface TokenLimits {
@@ -24,7 +24,7 @@ export const DEFAULT_TOKEN_LIMITS: TokenLimits = Object.freeze({
 });
 
 export interface TokenHolderOptions {
-  readonly wish: TokenWish;
+  readonly wish: TokenRequest;
   readonly client: ClientCredentials;
   now(): number;
   /** What carries the question. Default: a connection of its own. */

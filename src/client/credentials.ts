@@ -1,5 +1,5 @@
 import type { Maybe } from "../envelope/index.js";
-import type { Request } from "../transport/exchange.js";
+import type { HttpRequest } from "../transport/exchange.js";
 import type { PoolOptions } from "../transport/node/index.js";
 import { makeRequest, splitTarget } from "../transport/request.js";
 
@@ -27,7 +27,7 @@ export interface ClientCredentials {
 }
 
 /** What is added to one request. */
-export interface Shown {
+export interface PresentedCredentials {
   /** Lower-case names. */
   readonly headers: { readonly [name: string]: string };
   readonly query?: Maybe<readonly (readonly [name: string, value: string])[]>;
@@ -40,7 +40,7 @@ export function credentialHeaders({ bearer, headers = {} }: Credentials): { read
 }
 
 /** The request with what is shown; the same request when that is nothing. */
-export function show(request: Request, { headers, query = [] }: Shown): Request {
+export function presentCredentials(request: HttpRequest, { headers, query = [] }: PresentedCredentials): HttpRequest {
   if (query.length === 0 && Object.keys(headers).length === 0) return request;
   const { method, target, body, cancel, connection } = request;
   return makeRequest({
@@ -53,7 +53,7 @@ export function show(request: Request, { headers, query = [] }: Shown): Request 
   });
 }
 
-function withParameters(target: string, query: NonNullable<Shown["query"]>): string {
+function withParameters(target: string, query: NonNullable<PresentedCredentials["query"]>): string {
   if (query.length === 0) return target;
   const [address = ""] = target.split("#", 1);
   const added = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");

@@ -4,7 +4,7 @@ import { AgentError, type Card } from "../envelope/index.js";
 import type { Clock } from "../policies/index.js";
 import type { Finding, Protocol } from "../protocols/protocol.js";
 import type { Link } from "../transport/exchange.js";
-import { find } from "./discovery.js";
+import { discoverPeer } from "./discovery.js";
 
 const URL = "http://peer.example";
 const card: Card = {
@@ -47,8 +47,8 @@ describe("find()", () => {
       throw new AgentError("bad_signature", "not what was signed");
     };
     const options = { protocols: [quick, late], link: silent, clock: hasty, discoverMs: 5_000 };
-    await expect(find(URL, { ...options, check })).rejects.toMatchObject({ code: "bad_signature" });
-    expect((await find(URL, options)).findings).toHaveLength(2);
+    await expect(discoverPeer(URL, { ...options, check })).rejects.toMatchObject({ code: "bad_signature" });
+    expect((await discoverPeer(URL, options)).findings).toHaveLength(2);
   });
 
   it("never takes what only the whole host is known for: it may be another agent", async () => {
@@ -65,7 +65,7 @@ describe("find()", () => {
     };
     const options = { link: silent, clock: hasty, discoverMs: 5_000 };
     const idsOf = async (protocols: readonly Protocol[]) =>
-      (await find(`${URL}/agents/second`, { ...options, protocols })).findings.map(({ protocol }) => protocol.id);
+      (await discoverPeer(`${URL}/agents/second`, { ...options, protocols })).findings.map(({ protocol }) => protocol.id);
     expect(await idsOf([host, slow])).toEqual(["slow"]);
     await expect(idsOf([host])).rejects.toMatchObject({ code: "not_found", message: expect.stringContaining("/agents/second") });
   });

@@ -3,15 +3,15 @@ import { AgentError, type Maybe, startCall } from "../envelope/index.js";
 import type { Clock } from "../policies/index.js";
 import type { CardGate, Finding, Protocol } from "../protocols/protocol.js";
 import type { Link } from "../transport/exchange.js";
-import type { Verdict } from "./discovery-cache.js";
+import type { DiscoveryResult } from "./discovery-cache.js";
 import { type Candidate, matchesHint } from "./pick-interface.js";
 
-export interface FindOptions {
+export interface DiscoveryOptions {
   readonly protocols: readonly Protocol[];
   readonly link: Link;
   readonly clock: Clock;
   readonly discoverMs: number;
-  readonly known?: Maybe<Verdict>;
+  readonly known?: Maybe<DiscoveryResult>;
   /** Whether a card may be acted on. */
   readonly check?: Maybe<CardGate>;
   /** The one way the user wants: its protocol is looked for harder. */
@@ -26,7 +26,7 @@ const LATE_MS = 1_000;
  * registry. What is known of the whole host alone is no answer: it may be another agent. A card that was tampered with
  * ends it for all: whoever did that could take the card away and leave another way in.
  */
-export async function find(url: string, options: FindOptions): Promise<Verdict> {
+export async function discoverPeer(url: string, options: DiscoveryOptions): Promise<DiscoveryResult> {
   const { protocols, link, clock, discoverMs, known, check, pin } = options;
   const cancel = new CancelSource();
   const timers = [
@@ -76,7 +76,7 @@ function isWanted({ id }: Protocol, pin: Maybe<string>): boolean {
   return pin === undefined || pin.split(/[@/]/, 1)[0] === id;
 }
 
-type FoundBy = Verdict["findings"][number];
+type FoundBy = DiscoveryResult["findings"][number];
 
 function foundBy(protocols: readonly Protocol[], asked: readonly PromiseSettledResult<Maybe<Finding>>[]): readonly FoundBy[] {
   return protocols.flatMap((protocol, index) => {
@@ -133,7 +133,7 @@ function speaksOther(url: string, pin: Maybe<string>): AgentError {
 }
 
 /** All ways to reach the peer, the best first; a pin leaves only what it names. */
-export function candidatesOf(verdict: Verdict, pin: Maybe<string>): readonly Candidate[] {
+export function candidatesOf(verdict: DiscoveryResult, pin: Maybe<string>): readonly Candidate[] {
   const all = verdict.findings.flatMap(({ protocol, finding }) => finding.peers.map((peer) => ({ protocol, peer })));
   if (pin === undefined) return all;
   const [hint = "", binding] = pin.split("/", 2);
@@ -141,11 +141,11 @@ export function candidatesOf(verdict: Verdict, pin: Maybe<string>): readonly Can
     (candidate) => matchesHint(candidate, hint) && (binding === undefined || candidate.peer.binding === binding),
   );
   if (pinned.length > 0) return pinned;
-  throw notReachedBy(pin, all);
+  throw noSuchInterface(pin, all);
 }
 
 /** What was wanted, and what there is instead. */
-export function notReachedBy(wanted: string, ways: readonly Candidate[]): AgentError {
+export function noSuchInterface(wanted: string, ways: readonly Candidate[]): AgentError {
   const known = [...new Set(ways.map(({ protocol, peer }) => `${protocol.id}@${peer.version}/${peer.binding}`))];
   return new AgentError("unsupported", `the peer is not reached by ${wanted}; it is by ${known.join(", ")}`, { sent: "no" });
 }

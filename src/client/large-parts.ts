@@ -7,7 +7,7 @@ import {
   moveLargeParts,
 } from "../artifacts/index.js";
 import { AgentError, type Content, cancelFrom, INLINE_CONTENT_BYTES, type Part, partBytes, partsOf } from "../envelope/index.js";
-import type { HouseRoute } from "../protocols/front.js";
+import type { ExtraRoute } from "../protocols/front.js";
 import type { Host } from "../protocols/protocol.js";
 import { type AddressClass, type Admission, createGuard, pinnedLookup, resolveByDns } from "../security/index.js";
 import {
@@ -24,7 +24,7 @@ import {
 } from "../tasks/index.js";
 import { poolLink } from "../transport/node/index.js";
 
-export interface ArtifactOptions {
+export interface LargePartOptions {
   readonly store: ArtifactStore;
   /** What links are signed with, at least 32 bytes. Default: made at start, so links do not outlive the process. */
   readonly secret?: Uint8Array;
@@ -35,12 +35,12 @@ export interface ArtifactOptions {
 
 /** The artifact side of a host: what is served, what is moved out of messages, and how links are followed. */
 export interface LargeParts {
-  readonly routes: readonly HouseRoute[];
+  readonly routes: readonly ExtraRoute[];
   move(content: Content, owner: string): Content | Promise<Content>;
 }
 
 export function createLargeParts(
-  options: ArtifactOptions,
+  options: LargePartOptions,
   admission: Admission,
   now: () => number,
   baseUrl: () => string,
@@ -66,7 +66,7 @@ function sizeOf(parts: readonly Part[]): number {
 }
 
 /** The agent as before, except that what it says may be larger than a message: large parts leave as references. */
-export function speakingByReference(handle: AgentFunction, { move }: LargeParts): AgentFunction {
+export function externalizeLargeParts(handle: AgentFunction, { move }: LargeParts): AgentFunction {
   return (message, task) => {
     const output = handle(message, task);
     if (isStream(output)) return referring(output, (content) => move(content, task.owner));

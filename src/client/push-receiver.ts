@@ -1,9 +1,9 @@
-import { AgentError, type Event, type Maybe } from "../envelope/index.js";
+import { AgentError, type AgentEvent, type Maybe } from "../envelope/index.js";
 import { RecentMap } from "../envelope/recent-map.js";
 import { protocols as registered } from "../protocols/all.js";
-import type { Ids, Protocol, ReadNotice } from "../protocols/protocol.js";
+import type { IdSource, Protocol, ReadNotice } from "../protocols/protocol.js";
 import { blindDigest } from "../security/blind-digest.js";
-import type { Exchange, Request, Response } from "../transport/exchange.js";
+import type { Exchange, HttpRequest, HttpResponse } from "../transport/exchange.js";
 import { fetchHandler } from "../transport/fetch-handler.js";
 import { requestListener } from "../transport/node/index.js";
 import { errorResponse } from "../transport/response.js";
@@ -18,7 +18,7 @@ export interface PushReceiverOptions {
   readonly fromAnybody?: boolean;
   /** Default: every registered protocol. */
   readonly protocols?: readonly Protocol[];
-  readonly ids?: Ids;
+  readonly ids?: IdSource;
 }
 
 /** A webhook, to be put behind an address of your own. */
@@ -38,15 +38,15 @@ const MAX_ID_CHARS = 4_096;
  * Takes push notifications of every protocol and version. Each is handed to `onEvent` once, in the order of arrival; it is
  * acknowledged when `onEvent` is done, and the sender tries again when it throws.
  */
-export function pushReceiver(options: PushReceiverOptions, onEvent: (event: Event) => void | Promise<void>): PushReceiver {
+export function pushReceiver(options: PushReceiverOptions, onEvent: (event: AgentEvent) => void | Promise<void>): PushReceiver {
   const mayTell = tellerCheck(options);
   const readers = options.protocols ?? registered;
   const ids = options.ids ?? systemIds;
   const taken = new RecentMap<Promise<void>>(REMEMBERED);
 
-  async function exchange(request: Request): Promise<Response> {
+  async function exchange(request: HttpRequest): Promise<HttpResponse> {
     if (request.method !== "POST") return refused(405, "invalid_message", "notifications come by POST", { allow: "POST" });
-    let event: Event;
+    let event: AgentEvent;
     try {
       const notice = readWith(readers, request, ids);
       if (!mayTell(request, notice?.token)) return refused(401, "unauthenticated", "the token or the credentials are not right");
@@ -64,7 +64,7 @@ export function pushReceiver(options: PushReceiverOptions, onEvent: (event: Even
   }
 
   /** The same id a second time waits for the first and shares its fate; after a failure it counts anew. */
-  async function once(id: Maybe<string>, event: Event): Promise<void> {
+  async function once(id: Maybe<string>, event: AgentEvent): Promise<void> {
     if (id === undefined || id.length > MAX_ID_CHARS) return onEvent(event);
     const before = taken.get(id);
     if (before !== undefined) return before;
@@ -81,7 +81,7 @@ export function pushReceiver(options: PushReceiverOptions, onEvent: (event: Even
   return { exchange, fetch: fetchHandler(exchange), listener: requestListener(exchange) };
 }
 
-function readWith(readers: readonly Protocol[], request: Request, ids: Ids): Maybe<ReadNotice> {
+function readWith(readers: readonly Protocol[], request: HttpRequest, ids: IdSource): Maybe<ReadNotice> {
   for (const protocol of readers) {
     const notice = protocol.readNotice?.(request, ids);
     if (notice !== undefined) return notice;
@@ -90,7 +90,7 @@ function readWith(readers: readonly Protocol[], request: Request, ids: Ids): May
 }
 
 /** Everything that was agreed on must be there; digests are compared, so the time it takes tells nothing. */
-function tellerCheck(options: PushReceiverOptions): (request: Request, token: Maybe<string>) => boolean {
+function tellerCheck(options: PushReceiverOptions): (request: HttpRequest, token: Maybe<string>) => boolean {
   const { token, authentication, fromAnybody } = options;
   if (token === undefined && authentication === undefined && fromAnybody !== true) {
     throw new AgentError("invalid_message", "a push receiver needs a token or credentials, or fromAnybody");
@@ -113,6 +113,6 @@ function refused(
   code: "invalid_message" | "unauthenticated" | "decode",
   message: string,
   headers?: { readonly [name: string]: string },
-): Response {
+): HttpResponse {
   return errorResponse(status, new AgentError(code, message), headers);
 }

@@ -1,13 +1,13 @@
 import { cancelFrom } from "../envelope/cancel.js";
 import {
   AgentError,
+  type AgentEvent,
   answerText,
   type Call,
   type Card,
   type Content,
   type Cursor,
   type Envelope,
-  type Event,
   type EventOf,
   type Handler,
   isPromise,
@@ -23,7 +23,7 @@ import {
   type Task,
   textOf,
 } from "../envelope/index.js";
-import type { Ids } from "../protocols/protocol.js";
+import type { IdSource } from "../protocols/protocol.js";
 
 export interface SendOptions {
   /** Continues this task. */
@@ -52,7 +52,7 @@ export interface SendOptions {
 }
 
 /** A peer as a program sees it, whatever it speaks. */
-export interface Speaker {
+export interface AgentClient {
   readonly handler: Handler;
   /** The answer's text. A task that failed, or was refused, throws. */
   ask(content: Content, options?: SendOptions): Promise<string>;
@@ -84,17 +84,17 @@ export interface Webhook extends Pick<PushConfig, "url" | "token" | "authenticat
   readonly id?: string;
 }
 
-export interface SpeakerStart {
+export interface AgentClientStart {
   readonly handler: Handler;
   /** Who speaks, and to whom: names for the envelope. */
   readonly src: string;
   dst(): string;
-  readonly ids: Ids;
+  readonly ids: IdSource;
   readonly onLoss?: Maybe<LossSink>;
 }
 
 /** The convenience around a handler. Everything here is composition: the handler does the work. */
-export function speaker({ handler, src, dst, ids, onLoss }: SpeakerStart): Speaker {
+export function agentClient({ handler, src, dst, ids, onLoss }: AgentClientStart): AgentClient {
   const envelopeFor = (content: Content, options: SendOptions, stream: boolean): Envelope =>
     newEnvelope(
       {
@@ -182,7 +182,7 @@ function many<K extends Operation["kind"]>(reply: Reply): AsyncIterable<EventOf<
   return (isPromise(reply) ? onlyOne(reply) : reply) as AsyncIterable<EventOf<K>>;
 }
 
-async function* onlyOne(reply: Promise<Event>): AsyncGenerator<Event, void, void> {
+async function* onlyOne(reply: Promise<AgentEvent>): AsyncGenerator<AgentEvent, void, void> {
   yield await reply;
 }
 

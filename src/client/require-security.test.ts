@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Floor, NO_FLOOR, startCall } from "../envelope/index.js";
 import type { Traits } from "../protocols/protocol.js";
-import { aboveFloor } from "./require-security.js";
+import { requireSecurity } from "./require-security.js";
 
 const plain: Traits = {
   streaming: false,
@@ -17,7 +17,7 @@ const plain: Traits = {
 
 /** Which demands get through, each by itself. */
 async function met(traits: Partial<Traits>, url: string): Promise<readonly string[]> {
-  const handler = aboveFloor(async () => ({ kind: "done" }), { id: "toy", traits: { ...plain, ...traits } }, { url });
+  const handler = requireSecurity(async () => ({ kind: "done" }), { id: "toy", traits: { ...plain, ...traits } }, { url });
   const through: string[] = [];
   for (const demand of ["encrypted", "signed", "endToEnd", "identity"] satisfies readonly (keyof Floor)[]) {
     try {
@@ -32,7 +32,7 @@ async function met(traits: Partial<Traits>, url: string): Promise<readonly strin
 
 describe("aboveFloor()", () => {
   it("lets a call through that demands nothing", async () => {
-    const handler = aboveFloor(async () => ({ kind: "done" }), { id: "toy", traits: plain }, { url: "http://a.example" });
+    const handler = requireSecurity(async () => ({ kind: "done" }), { id: "toy", traits: plain }, { url: "http://a.example" });
     await expect(handler({ kind: "ping" }, startCall())).resolves.toEqual({ kind: "done" });
   });
 

@@ -2,7 +2,7 @@ import { AgentError, type Floor, type Handler, NO_FLOOR } from "../envelope/inde
 import type { Peer, Protocol } from "../protocols/protocol.js";
 
 /** The handler as before, except that a call which demands more protection than this way gives is refused before anything is written. */
-export function aboveFloor(
+export function requireSecurity(
   handler: Handler,
   { id, traits }: Pick<Protocol, "id" | "traits">,
   { url }: Pick<Peer, "url">,

@@ -1,18 +1,18 @@
 import type { Handler, Layer, LossSink, Maybe } from "../envelope/index.js";
 import { type Clock, checkAnswers, deadline, resumeStreams, stack, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
-import type { CardGate, Ids, Protocol } from "../protocols/protocol.js";
+import type { CardGate, IdSource, Protocol } from "../protocols/protocol.js";
 import type { CardTrust } from "../security/index.js";
 import { carryTrace, type Edge, noTelemetry, type Telemetry } from "../telemetry/index.js";
 import type { Link } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
-import { type CheckCard, type CheckedCard, cardChecker, trustedWays } from "./card-trust.js";
-import { chosenFirst, feasibleWays, learningBy, type ProtocolChooser } from "./choose-protocol.js";
+import { type CheckCard, type CheckedCard, cardChecker, trustedInterfaces } from "./card-trust.js";
+import { chosenFirst, feasibleInterfaces, learningBy, type ProtocolChooser } from "./choose-protocol.js";
 import { Connection } from "./connection.js";
 import { type CredentialLinks, credentialLinks } from "./credential-link.js";
 import type { Credentials } from "./credentials.js";
-import { candidatesOf, find } from "./discovery.js";
-import { Verdicts } from "./discovery-cache.js";
+import { candidatesOf, discoverPeer } from "./discovery.js";
+import { DiscoveryCache } from "./discovery-cache.js";
 import { systemIds } from "./ids.js";
 import { peerLink } from "./peer-link.js";
 import type { Candidate, Shares } from "./pick-interface.js";
@@ -48,19 +48,19 @@ export interface ConnectOptions {
   /** Percent of the sends by protocol and version; can be changed later with `share`. */
   readonly shares?: Shares;
   /** Where verdicts are kept. Default: one for the process. */
-  readonly verdicts?: Verdicts;
+  readonly verdicts?: DiscoveryCache;
   /** What carries the bytes. Default: pooled HTTP. */
   readonly link?: Link;
   readonly clock?: Clock;
-  readonly ids?: Ids;
+  readonly ids?: IdSource;
   readonly random?: () => number;
 }
 
 const DISCOVER_MS = 10_000;
-const sharedVerdicts = new Verdicts();
+const sharedVerdicts = new DiscoveryCache();
 
 /** An address, and everything needed to find out about it and to call it. */
-export interface Target {
+export interface PeerTarget {
   readonly address: string;
   readonly as: string;
   readonly options: ConnectOptions;
@@ -68,15 +68,15 @@ export interface Target {
   /** The link with the credentials, for each card. */
   readonly credentials: CredentialLinks;
   readonly checkCard: CheckCard;
-  readonly ids: Ids;
+  readonly ids: IdSource;
   readonly clock: Clock;
-  readonly verdicts: Verdicts;
+  readonly verdicts: DiscoveryCache;
   /** Under which its verdict is kept. */
   readonly key: string;
 }
 
 /** What was found out, ready to be called. */
-export interface Reached {
+export interface ResolvedPeer {
   readonly connection: Connection;
   readonly evidence: readonly string[];
   readonly proved: boolean;
@@ -84,7 +84,7 @@ export interface Reached {
   readonly cardTrust: CheckedCard["trust"];
 }
 
-export function targetOf(address: string, options: ConnectOptions): Target {
+export function peerTargetOf(address: string, options: ConnectOptions): PeerTarget {
   const limits = options.limits ?? DEFAULT_LIMITS;
   const { credentials: own = {}, clock = systemClock } = options;
   const bare = options.link ?? peerLink(address, limits, own.tls);
@@ -104,14 +104,14 @@ export function targetOf(address: string, options: ConnectOptions): Target {
 }
 
 /** By the verdict that is known and fresh, unless it is to be found out anew. */
-export async function reach(target: Target, anew: boolean): Promise<Reached> {
+export async function resolvePeer(target: PeerTarget, anew: boolean): Promise<ResolvedPeer> {
   const { address, options, link, clock, verdicts, key } = target;
   const { protocols = registered, discoverMs = DISCOVER_MS } = options;
   const known = verdicts.get(key, clock.now());
   const verdict =
     known?.fresh === true && !anew
       ? known.verdict
-      : await find(address, {
+      : await discoverPeer(address, {
           protocols,
           link,
           clock,
@@ -122,7 +122,10 @@ export async function reach(target: Target, anew: boolean): Promise<Reached> {
         });
   verdicts.put(key, verdict);
   // Verdicts are shared by the whole process, whom to trust is not: so the card is looked at anew for every target.
-  const trusted = await trustedWays(feasibleWays(candidatesOf(verdict, options.pin), options.feasible), target.checkCard);
+  const trusted = await trustedInterfaces(
+    feasibleInterfaces(candidatesOf(verdict, options.pin), options.feasible),
+    target.checkCard,
+  );
   const { ways, evidence } = await chosenFirst(trusted, options.chooser, clock);
   const [{ checked }] = ways;
   const candidates = ways.map(({ candidate }) => candidate);
@@ -136,11 +139,11 @@ export async function reach(target: Target, anew: boolean): Promise<Reached> {
 }
 
 /** With somebody to trust, a card is checked before even a probe goes where it leads. */
-function gateOf({ options, checkCard }: Target): Maybe<CardGate> {
+function gateOf({ options, checkCard }: PeerTarget): Maybe<CardGate> {
   return options.trust === undefined ? undefined : async (card) => void (await checkCard(card));
 }
 
-function connectionTo(target: Target, candidates: readonly Candidate[]): Connection {
+function connectionTo(target: PeerTarget, candidates: readonly Candidate[]): Connection {
   const { options, credentials, ids, clock, verdicts, key } = target;
   const telemetry = options.telemetry ?? noTelemetry;
   const learning = learningBy(options.chooser, candidates, { clock, timeoutMs: options.timeoutMs });
@@ -157,7 +160,7 @@ function connectionTo(target: Target, candidates: readonly Candidate[]): Connect
 }
 
 /** A demand of the card that cannot be met is said before anything is sent. The card itself is for everybody. */
-function admissible(handler: Handler, { credentials }: Target, { peer }: Candidate): Handler {
+function admissible(handler: Handler, { credentials }: PeerTarget, { peer }: Candidate): Handler {
   const problem = credentials.problemWith(peer.card);
   if (problem === undefined) return handler;
   return (operation, call) =>
@@ -165,7 +168,7 @@ function admissible(handler: Handler, { credentials }: Target, { peer }: Candida
 }
 
 /** Outermost first: what learns from the call, what watches the whole of it, the user's policies, the time limit, what mends streams, what checks answers, what watches each try. */
-function layered(handler: Handler, target: Target, candidate: Candidate, learning: Maybe<Layer>): Handler {
+function layered(handler: Handler, target: PeerTarget, candidate: Candidate, learning: Maybe<Layer>): Handler {
   const { address, options, clock } = target;
   const edge = edgeOf(target, candidate);
   const telemetry = options.telemetry ?? noTelemetry;
@@ -186,7 +189,7 @@ function layered(handler: Handler, target: Target, candidate: Candidate, learnin
 }
 
 /** Labels are configured names: the name on a peer's card is whatever the peer likes. */
-function edgeOf({ options }: Target, { protocol }: Candidate): Edge {
+function edgeOf({ options }: PeerTarget, { protocol }: Candidate): Edge {
   return { srcAgent: options.as ?? "other", dstId: options.id ?? "other", protocol: protocol.id };
 }
 

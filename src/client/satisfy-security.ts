@@ -1,14 +1,14 @@
 import { AgentError, isObject, type JsonObject, type Maybe, type Security } from "../envelope/index.js";
-import { type Credentials, credentialHeaders, isAtOrigin, type Shown } from "./credentials.js";
+import { type Credentials, credentialHeaders, isAtOrigin, type PresentedCredentials } from "./credentials.js";
 
 /** What the card's demand comes to with these credentials. */
-export interface Plan extends Shown {
+export interface Plan extends PresentedCredentials {
   /** A token must be had first, and is then shown as a bearer token. */
-  readonly token?: Maybe<TokenWish>;
+  readonly token?: Maybe<TokenRequest>;
 }
 
 /** Where a token is to be had. The address is the user's own word, or at the peer's own origin under TLS. */
-export interface TokenWish {
+export interface TokenRequest {
   readonly tokenUrl: string;
   readonly scopes: readonly string[];
 }
@@ -53,8 +53,8 @@ function planFor(
   url: string,
 ): Plan | string {
   let headers = saidHeaders(credentials); // always; a bearer token only if it is wanted
-  let query: NonNullable<Shown["query"]> = [];
-  let token: Maybe<TokenWish>;
+  let query: NonNullable<PresentedCredentials["query"]> = [];
+  let token: Maybe<TokenRequest>;
   const wants: string[] = [];
   for (const [name, scopes] of Object.entries(alternative)) {
     const satisfied = satisfyScheme(schemes[name], scopes, credentials, url);

@@ -43,7 +43,7 @@ describe("derive()", () => {
     const next = call.derive({ agent: "b", hops: 1 });
     expect(next).toMatchObject({ agent: "b", hops: 1, caller: ANONYMOUS });
     expect(next.cancel).toBe(call.cancel);
-    next.lose({ protocol: "p", path: "x", valueKind: "string", reason: "r" });
+    next.reportLoss({ protocol: "p", path: "x", valueKind: "string", reason: "r" });
     expect(lost).toEqual(["x"]);
     const cancel = new CancelSource();
     expect(call.derive({ cancel }).cancel).toBe(cancel);

@@ -26,7 +26,7 @@ export interface CallStart {
   readonly deadline?: Maybe<number>;
   readonly cancel?: Maybe<Cancel>;
   /** Instead of `cancel`: who has one, asked only when somebody needs it. */
-  readonly heard?: Maybe<{ readonly cancel: Cancel }>;
+  readonly request?: Maybe<{ readonly cancel: Cancel }>;
   readonly lose?: Maybe<LossSink>;
 }
 
@@ -51,7 +51,7 @@ export function startCall(start: CallStart = {}): Call {
     start.hops ?? 0,
     start.floor ?? NO_FLOOR,
     start.deadline,
-    start.cancel === undefined ? start.heard : { cancel: start.cancel },
+    start.cancel === undefined ? start.request : { cancel: start.cancel },
     start.lose,
     start.credential,
   );
@@ -91,7 +91,7 @@ class LazyCall implements Call {
     return this.#signal;
   }
 
-  lose(loss: Loss): void {
+  reportLoss(loss: Loss): void {
     this.#lose?.(loss);
   }
 

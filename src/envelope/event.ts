@@ -19,7 +19,7 @@ interface OfTask {
 }
 
 /** What comes back, one or many. Closed. */
-export type Event =
+export type AgentEvent =
   | On<"message", { readonly message: Envelope }>
   | On<"task", { readonly task: Task }>
   | On<"status", OfTask & { readonly status: Status }>
@@ -37,7 +37,7 @@ export type Event =
   | On<"pushes", { readonly configs: readonly PushConfig[]; readonly nextPageToken: string }>
   | On<"card", { readonly card: Card }>
   | On<"done", unknown>;
-export type EventKind = Event["kind"];
+export type EventKind = AgentEvent["kind"];
 
 /** Which kinds may answer which operation. An answer of another kind is the peer's fault and is refused. */
 export const ANSWERS = {
@@ -55,13 +55,13 @@ export const ANSWERS = {
   ping: ["done"],
 } as const satisfies Record<OperationKind, readonly EventKind[]>;
 
-export type EventOf<K extends OperationKind> = Extract<Event, { readonly kind: (typeof ANSWERS)[K][number] }>;
+export type EventOf<K extends OperationKind> = Extract<AgentEvent, { readonly kind: (typeof ANSWERS)[K][number] }>;
 
 /**
  * A stream ends well only after a closing event: a bare message, a terminal state, a state that waits for the caller, or
  * the one event of a one-event operation. Anything else that ends was cut.
  */
-export function isClosing(event: Event): boolean {
+export function isClosing(event: AgentEvent): boolean {
   switch (event.kind) {
     case "task":
       return isTerminal(event.task.status.state) || isInterrupted(event.task.status.state);

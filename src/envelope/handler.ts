@@ -1,13 +1,13 @@
 import type { CallerCredential } from "./caller-credential.js";
 import type { Cancel } from "./cancel.js";
-import type { Event } from "./event.js";
+import type { AgentEvent } from "./event.js";
 import type { Head } from "./head.js";
 import type { Maybe } from "./json.js";
 import type { Loss, LossSink } from "./loss.js";
 import type { Operation } from "./operation.js";
 
 /** One event, or many. A promise is the whole answer; an iterable ends well only after a closing event; both fail with AgentError. */
-export type Reply = Promise<Event> | AsyncIterable<Event>;
+export type Reply = Promise<AgentEvent> | AsyncIterable<AgentEvent>;
 /** An agent, a remote peer, a peer wrapped in policies, a gateway: all have this type. */
 export type Handler = (operation: Operation, call: Call) => Reply;
 /** A policy: the same on client, server and gateway. */
@@ -69,11 +69,11 @@ export interface Call {
   readonly cancel: Cancel;
   /** The same as a platform signal, made on first use. */
   readonly signal: AbortSignal;
-  lose(loss: Loss): void;
+  reportLoss(loss: Loss): void;
   derive(change: CallChange): Call;
 }
 
 /** True for the one-event answer. */
-export function isPromise(reply: Reply): reply is Promise<Event> {
+export function isPromise(reply: Reply): reply is Promise<AgentEvent> {
   return typeof (reply as { readonly then?: unknown }).then === "function";
 }

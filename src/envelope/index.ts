@@ -9,7 +9,7 @@ export { type Content, partsOf } from "./content.js";
 export type { Cursor } from "./cursor.js";
 export { type Context, type Envelope, NO_CONTEXT, NO_META, type Proof } from "./envelope.js";
 export { AgentError, ERRORS, type ErrorCode, type ErrorFace, type ErrorFacts, isErrorCode } from "./error.js";
-export { ANSWERS, type Event, type EventKind, type EventOf, isClosing } from "./event.js";
+export { type AgentEvent, ANSWERS, type EventKind, type EventOf, isClosing } from "./event.js";
 export { type TaskEvent, TaskFold } from "./fold.js";
 export {
   type Call,

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { AgentError, type Event, type Handler, type Operation, type Reply, startCall } from "../envelope/index.js";
+import { AgentError, type AgentEvent, type Handler, type Operation, type Reply, startCall } from "../envelope/index.js";
 import { type Around, around, type Outcome } from "./around.js";
 
 const PING: Operation = { kind: "ping" };
-const DONE: Event = { kind: "done" };
-const working: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "working", at: 1 } };
-const completed: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 2 } };
+const DONE: AgentEvent = { kind: "done" };
+const working: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state: "working", at: 1 } };
+const completed: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 2 } };
 
 interface Log {
   readonly lines: string[];
@@ -29,17 +29,17 @@ function logged(more: Partial<Around<Log>> = {}): { readonly log: Log; readonly 
   return { log, over: layer };
 }
 
-async function* many(...events: readonly Event[]): AsyncGenerator<Event> {
+async function* many(...events: readonly AgentEvent[]): AsyncGenerator<AgentEvent> {
   yield* events;
 }
 
-function asStream(reply: Reply): AsyncIterator<Event> {
-  return (reply as AsyncIterable<Event>)[Symbol.asyncIterator](); // the handler of the test answers with a stream
+function asStream(reply: Reply): AsyncIterator<AgentEvent> {
+  return (reply as AsyncIterable<AgentEvent>)[Symbol.asyncIterator](); // the handler of the test answers with a stream
 }
 
 async function collect(reply: Reply): Promise<readonly string[]> {
   const kinds: string[] = [];
-  for await (const event of reply as AsyncIterable<Event>) kinds.push(event.kind); // as above
+  for await (const event of reply as AsyncIterable<AgentEvent>) kinds.push(event.kind); // as above
   return kinds;
 }
 
@@ -166,7 +166,7 @@ describe("around, many events", () => {
         cleaned++;
       }
     };
-    for await (const event of over(handler)(PING, startCall()) as AsyncIterable<Event>) {
+    for await (const event of over(handler)(PING, startCall()) as AsyncIterable<AgentEvent>) {
       expect(event).toBe(working);
       break;
     }
@@ -189,8 +189,8 @@ describe("around, many events", () => {
   });
 
   test("what the source says after the reader left is dropped", async () => {
-    let say = (_result: IteratorResult<Event>): void => undefined;
-    const source: AsyncIterable<Event> = {
+    let say = (_result: IteratorResult<AgentEvent>): void => undefined;
+    const source: AsyncIterable<AgentEvent> = {
       [Symbol.asyncIterator]: () => ({ next: () => new Promise((resolve) => (say = resolve)) }),
     };
     const { log, over } = logged();
@@ -203,7 +203,7 @@ describe("around, many events", () => {
   });
 
   test("a source that fails to stop does not disturb the reader", async () => {
-    const source: AsyncIterable<Event> = {
+    const source: AsyncIterable<AgentEvent> = {
       [Symbol.asyncIterator]: () => ({
         next: async () => ({ done: false, value: working }),
         return: () => Promise.reject(new Error("cannot stop")),

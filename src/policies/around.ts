@@ -1,7 +1,7 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
-  type Event,
   type Handler,
   isPromise,
   type Layer,
@@ -15,8 +15,8 @@ export type Shape = "one" | "many";
 
 /** How a reply came to its end. `stopped`: the reader left a stream early. */
 export type Outcome =
-  | { readonly kind: "ended"; readonly shape: Shape; readonly last: Event | undefined }
-  | { readonly kind: "stopped"; readonly shape: Shape; readonly last: Event | undefined }
+  | { readonly kind: "ended"; readonly shape: Shape; readonly last: AgentEvent | undefined }
+  | { readonly kind: "stopped"; readonly shape: Shape; readonly last: AgentEvent | undefined }
   | { readonly kind: "failed"; readonly shape: Shape; readonly error: AgentError };
 
 /** What a layer does around a call, said once for both shapes of reply. */
@@ -28,7 +28,7 @@ export interface Around<S> {
   /** Runs the handler below, and each pull of its stream; for layers that need a surrounding context. */
   within?<T>(state: S, run: () => T): T;
   /** Each event before the reader gets it. What it throws becomes the failure of the reply, and the source is stopped. */
-  event?(state: S, event: Event, shape: Shape): void;
+  event?(state: S, event: AgentEvent, shape: Shape): void;
   /** Exactly once per call that began. What it throws after a good end becomes the failure of the reply. */
   end(state: S, outcome: Outcome): void;
 }
@@ -69,7 +69,7 @@ function failed<S>(watch: Around<S>, state: S, thrown: unknown): Promise<never> 
   return Promise.reject(thrown);
 }
 
-function watchOne<S>(watch: Around<S>, state: S, reply: Promise<Event>): Promise<Event> {
+function watchOne<S>(watch: Around<S>, state: S, reply: Promise<AgentEvent>): Promise<AgentEvent> {
   return reply.then(
     (event) => {
       try {
@@ -88,9 +88,9 @@ function watchOne<S>(watch: Around<S>, state: S, reply: Promise<Event>): Promise
   );
 }
 
-function watchMany<S>(watch: Around<S>, state: S, reply: AsyncIterable<Event>): AsyncIterable<Event> {
-  let last: Event | undefined;
-  const stream: IterationWatch<Event> = {
+function watchMany<S>(watch: Around<S>, state: S, reply: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
+  let last: AgentEvent | undefined;
+  const stream: IterationWatch<AgentEvent> = {
     item(event) {
       watch.event?.(state, event, "many");
       last = event;

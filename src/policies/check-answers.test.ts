@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   AgentError,
-  type Event,
+  type AgentEvent,
   type Handler,
   NO_CONTEXT,
   NO_META,
@@ -25,9 +25,9 @@ const envelope = {
 } as const;
 const send = (delivery: "answer" | "accepted" | "stream"): Operation => ({ kind: "send", envelope, delivery, task: "auto" });
 const subscribe = (follow: boolean): Operation => ({ kind: "task.subscribe", taskId: "t", follow });
-const message: Event = { kind: "message", message: { ...envelope, role: "agent" } };
-const done: Event = { kind: "done" };
-const artifact: Event = {
+const message: AgentEvent = { kind: "message", message: { ...envelope, role: "agent" } };
+const done: AgentEvent = { kind: "done" };
+const artifact: AgentEvent = {
   kind: "artifact",
   taskId: "t",
   contextId: "c",
@@ -35,18 +35,18 @@ const artifact: Event = {
   append: false,
   last: true,
 };
-const status = (state: Exclude<State, "failed">): Event => ({
+const status = (state: Exclude<State, "failed">): AgentEvent => ({
   kind: "status",
   taskId: "t",
   contextId: "c",
   status: { state, at: 1 },
 });
-const task = (state: Exclude<State, "failed">): Event => ({
+const task = (state: Exclude<State, "failed">): AgentEvent => ({
   kind: "task",
   task: { id: "t", contextId: "c", status: { state, at: 1 }, artifacts: [], history: [] },
 });
 
-function answering(...events: readonly Event[]): Handler {
+function answering(...events: readonly AgentEvent[]): Handler {
   return async function* () {
     yield* events;
   };
@@ -54,11 +54,11 @@ function answering(...events: readonly Event[]): Handler {
 
 async function collect(reply: Reply): Promise<readonly string[]> {
   const kinds: string[] = [];
-  for await (const event of reply as AsyncIterable<Event>) kinds.push(event.kind); // `answering` answers with a stream
+  for await (const event of reply as AsyncIterable<AgentEvent>) kinds.push(event.kind); // `answering` answers with a stream
   return kinds;
 }
 
-function run(operation: Operation, ...events: readonly Event[]): Promise<readonly string[]> {
+function run(operation: Operation, ...events: readonly AgentEvent[]): Promise<readonly string[]> {
   return collect(checkAnswers()(answering(...events))(operation, startCall()));
 }
 
@@ -124,7 +124,7 @@ describe("checkAnswers, ends", () => {
   test("a reader that leaves early is not told of a cut", async () => {
     const stream = checkAnswers()(answering(task("working"), status("working")))(send("stream"), startCall());
     let seen = 0;
-    for await (const _event of stream as AsyncIterable<Event>) {
+    for await (const _event of stream as AsyncIterable<AgentEvent>) {
       seen++;
       break;
     }

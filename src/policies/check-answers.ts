@@ -1,4 +1,12 @@
-import { AgentError, ANSWERS, type Event, type EventKind, isClosing, type Layer, type Operation } from "../envelope/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  ANSWERS,
+  type EventKind,
+  isClosing,
+  type Layer,
+  type Operation,
+} from "../envelope/index.js";
 import { around } from "./around.js";
 
 interface Checked {
@@ -29,7 +37,7 @@ export function checkAnswers(): Layer {
 }
 
 /** An artifact says nothing about the state: what waited for the caller before it still does. */
-function closedAfter(closedBefore: boolean, event: Event): boolean {
+function closedAfter(closedBefore: boolean, event: AgentEvent): boolean {
   return event.kind === "artifact" ? closedBefore : isClosing(event);
 }
 

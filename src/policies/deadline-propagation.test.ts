@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { ByHand, done, failureOf, sendOf } from "../../test/helpers/ordering.js";
 import { startCall } from "../envelope/index.js";
 import { fakeClock } from "./clock.js";
-import { travellingDeadline } from "./deadline-propagation.js";
+import { deadlinePropagation } from "./deadline-propagation.js";
 
 function travelling(ttlMs: number | undefined, deadline: number | undefined) {
   const agent = new ByHand();
   const clock = fakeClock(10_000);
-  const handler = travellingDeadline({ clock, graceMs: 50 })(agent.handler);
+  const handler = deadlinePropagation({ clock, graceMs: 50 })(agent.handler);
   const reply = handler(sendOf("m", { context: { sessionId: "s", ttlMs } }), startCall({ deadline }));
   const said = () => agent.operations.map(({ envelope }) => envelope.context);
   return { agent, clock, reply, said };
@@ -63,7 +63,7 @@ describe("travellingDeadline", () => {
 
   test("other operations keep the deadline they have", async () => {
     const clock = fakeClock();
-    const handler = travellingDeadline({ clock })(() => new Promise(() => undefined));
+    const handler = deadlinePropagation({ clock })(() => new Promise(() => undefined));
     const failure = failureOf(handler({ kind: "ping" }, startCall({ deadline: 30 })));
     await clock.advance(30);
     expect(await failure).toMatchObject({ code: "deadline" });

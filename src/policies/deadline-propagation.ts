@@ -2,7 +2,7 @@ import type { Layer, Maybe, Operation } from "../envelope/index.js";
 import type { Clock } from "./clock.js";
 import { deadline } from "./deadline.js";
 
-export interface TravellingDeadlineOptions {
+export interface DeadlinePropagationOptions {
   readonly clock: Clock;
   /**
    * How much longer than its `ttlMs` an answer is waited for: the peer counts from when the message arrives, and its own
@@ -20,7 +20,7 @@ const LONGEST_TTL_MS = Number.MAX_SAFE_INTEGER;
  * none, or a longer one, and whoever works on it stops in time, over whatever protocol. The other way round the `ttlMs`
  * of a message limits the wait for its answer. Inside retry, so that each try says what is left for it.
  */
-export function travellingDeadline({ clock, graceMs = GRACE_MS }: TravellingDeadlineOptions): Layer {
+export function deadlinePropagation({ clock, graceMs = GRACE_MS }: DeadlinePropagationOptions): Layer {
   const limited = deadline(Number.POSITIVE_INFINITY, clock);
   return (next) => {
     const withinDeadline = limited(next);

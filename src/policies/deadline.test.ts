@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   CancelSource,
-  type Event,
   type Handler,
   type Operation,
   type Reply,
@@ -13,11 +13,11 @@ import { fakeClock, systemClock } from "./clock.js";
 import { deadline } from "./deadline.js";
 
 const PING: Operation = { kind: "ping" };
-const DONE: Event = { kind: "done" };
-const working: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "working", at: 1 } };
+const DONE: AgentEvent = { kind: "done" };
+const working: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state: "working", at: 1 } };
 
-function asStream(reply: Reply): AsyncIterator<Event> {
-  return (reply as AsyncIterable<Event>)[Symbol.asyncIterator](); // the handler of the test answers with a stream
+function asStream(reply: Reply): AsyncIterator<AgentEvent> {
+  return (reply as AsyncIterable<AgentEvent>)[Symbol.asyncIterator](); // the handler of the test answers with a stream
 }
 
 /** Never answers, and remembers its call. */
@@ -50,7 +50,7 @@ describe("deadline, one event", () => {
   test("does not wait to be heard: a handler that ignores its cancel is left behind", async () => {
     const clock = fakeClock(1_000);
     const { handler, call } = hanging();
-    const reply = deadline(100, clock)(handler)(PING, startCall()) as Promise<Event>; // `hanging` answers with a promise
+    const reply = deadline(100, clock)(handler)(PING, startCall()) as Promise<AgentEvent>; // `hanging` answers with a promise
     const failure = reply.catch((thrown: unknown) => thrown);
     await clock.advance(100);
     expect(await failure).toMatchObject({
@@ -70,7 +70,7 @@ describe("deadline, one event", () => {
 
   test("the call's own deadline counts when it comes first", async () => {
     const clock = fakeClock(1_000);
-    const failure = (deadline(500, clock)(hanging().handler)(PING, startCall({ deadline: 1_040 })) as Promise<Event>).catch(
+    const failure = (deadline(500, clock)(hanging().handler)(PING, startCall({ deadline: 1_040 })) as Promise<AgentEvent>).catch(
       (thrown: unknown) => thrown,
     );
     await clock.advance(40);
@@ -93,7 +93,7 @@ describe("deadline, one event", () => {
   test("a caller that gives up is heard at once, here and below", async () => {
     const above = new CancelSource();
     const { handler, call } = hanging();
-    const failure = (deadline(500, fakeClock())(handler)(PING, startCall({ cancel: above })) as Promise<Event>).catch(
+    const failure = (deadline(500, fakeClock())(handler)(PING, startCall({ cancel: above })) as Promise<AgentEvent>).catch(
       (thrown: unknown) => thrown,
     );
     const reason = new AgentError("cancelled", "enough");
@@ -106,7 +106,7 @@ describe("deadline, one event", () => {
     const clock = fakeClock();
     let failLate = (_thrown: unknown): void => undefined;
     const handler: Handler = () => new Promise((_resolve, reject) => (failLate = reject));
-    const failure = (deadline(10, clock)(handler)(PING, startCall()) as Promise<Event>).catch((thrown: unknown) => thrown);
+    const failure = (deadline(10, clock)(handler)(PING, startCall()) as Promise<AgentEvent>).catch((thrown: unknown) => thrown);
     await clock.advance(10);
     failLate(new Error("too late")); // an unhandled rejection would fail the run
     expect(await failure).toMatchObject({ code: "deadline" });
@@ -117,7 +117,7 @@ describe("deadline, many events", () => {
   test("limits the whole answer: a pull that waits fails, the source is told to stop", async () => {
     const clock = fakeClock();
     let stopped = 0;
-    const source: AsyncIterable<Event> = {
+    const source: AsyncIterable<AgentEvent> = {
       [Symbol.asyncIterator]: () => {
         let first = true;
         return {

@@ -1,4 +1,4 @@
-import { AgentError, type Event, isPromise, type Layer } from "../envelope/index.js";
+import { AgentError, type AgentEvent, isPromise, type Layer } from "../envelope/index.js";
 import type { Clock } from "./clock.js";
 import { type LinkedCancel, linkedCancel } from "./linked-cancel.js";
 import { DONE } from "./replies/done.js";
@@ -60,7 +60,7 @@ class Race {
   }
 }
 
-function raceOne(reply: Promise<Event>, race: Race): Promise<Event> {
+function raceOne(reply: Promise<AgentEvent>, race: Race): Promise<AgentEvent> {
   return new Promise((resolve, reject) => {
     race.onLost(reject);
     reply.then(
@@ -76,15 +76,15 @@ function raceOne(reply: Promise<Event>, race: Race): Promise<Event> {
   });
 }
 
-class RacedStream implements AsyncIterableIterator<Event> {
+class RacedStream implements AsyncIterableIterator<AgentEvent> {
   readonly #race: Race;
-  readonly #source: AsyncIterator<Event>;
+  readonly #source: AsyncIterator<AgentEvent>;
   /** Pulls under way. Not `Promise.race`, which keeps every pull of a long stream alive until the race ends. */
   readonly #waiting = new Set<(error: AgentError | undefined) => void>();
   #lost: AgentError | undefined;
   #over = false;
 
-  constructor(reply: AsyncIterable<Event>, race: Race) {
+  constructor(reply: AsyncIterable<AgentEvent>, race: Race) {
     this.#race = race;
     this.#source = reply[Symbol.asyncIterator]();
     race.onLost((error) => {
@@ -99,7 +99,7 @@ class RacedStream implements AsyncIterableIterator<Event> {
     return this;
   }
 
-  next(): Promise<IteratorResult<Event>> {
+  next(): Promise<IteratorResult<AgentEvent>> {
     const lost = this.#lost;
     this.#lost = undefined;
     if (lost !== undefined) return Promise.reject(lost);
@@ -122,7 +122,7 @@ class RacedStream implements AsyncIterableIterator<Event> {
     });
   }
 
-  return(): Promise<IteratorResult<Event>> {
+  return(): Promise<IteratorResult<AgentEvent>> {
     this.#lost = undefined;
     if (!this.#over) {
       this.#finish(undefined);

@@ -3,7 +3,7 @@ import type { PolicyNote, PolicySink } from "./notes.js";
 import { traceIdOf } from "./trace-id.js";
 
 /** Towards whom a policy stands, and who hears of what it does. */
-export interface PolicyPlace {
+export interface PolicyContext {
   /** Configured, never taken from the wire: it is a metric label. */
   readonly destination: string;
   readonly protocol?: Maybe<string>;
@@ -13,7 +13,7 @@ export interface PolicyPlace {
 type OwnFields<N extends PolicyNote> = N extends PolicyNote ? Omit<N, "traceId" | "destination" | "protocol"> : never;
 
 /** Says what was done for a call; does nothing where nobody listens. */
-export function noteFor({ destination, protocol, notes }: PolicyPlace) {
+export function noteFor({ destination, protocol, notes }: PolicyContext) {
   return (operation: Operation, call: Call, fields: OwnFields<PolicyNote>): void => {
     if (notes === undefined) return;
     // `OwnFields` took away exactly the three members that are put back here.

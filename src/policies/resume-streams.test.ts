@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { AgentError, type Cursor, type Event, type Handler, newEnvelope, type Operation, startCall } from "../envelope/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  type Cursor,
+  type Handler,
+  newEnvelope,
+  type Operation,
+  startCall,
+} from "../envelope/index.js";
 import { fakeClock } from "./clock.js";
 import { type ResumeOptions, resumeStreams } from "./resume-streams.js";
 
@@ -14,7 +22,7 @@ const send: Operation = {
 
 type Told = "submitted" | "working" | "completed" | "input-required";
 
-function event(mark: string, state: Told, kind: "status" | "task" = "status"): Event {
+function event(mark: string, state: Told, kind: "status" | "task" = "status"): AgentEvent {
   const cursor = mark as Cursor; // the peer's own mark, opaque to the layer
   const status = { state, at: 1 };
   return kind === "task"
@@ -23,7 +31,7 @@ function event(mark: string, state: Told, kind: "status" | "task" = "status"): E
 }
 
 /** A peer that plays one script per call; an error ends the script by being thrown. */
-function peer(scripts: readonly (readonly (Event | AgentError)[])[]) {
+function peer(scripts: readonly (readonly (AgentEvent | AgentError)[])[]) {
   const asked: Operation[] = [];
   const handler: Handler = (operation) => {
     const script = scripts[asked.length] ?? [];
@@ -42,7 +50,7 @@ async function collect(handler: Handler, change: Partial<ResumeOptions> = {}, op
   const clock = { ...fakeClock(), sleep: async () => undefined };
   const layer = resumeStreams({ canResume: () => true, clock, random: () => 0.5, ...change });
   const seen: string[] = [];
-  const reply = layer(handler)(operation, startCall()) as AsyncIterable<Event>;
+  const reply = layer(handler)(operation, startCall()) as AsyncIterable<AgentEvent>;
   try {
     for await (const each of reply) seen.push(String(each.cursor));
     return { seen };
@@ -125,7 +133,7 @@ describe("resumeStreams", () => {
   it("asks for nothing more when its reader leaves while it waits", async () => {
     const { handler, asked } = peer([[event("1", "submitted", "task"), cut], [event("2", "completed")]]);
     let wake = (): void => undefined;
-    let reply: AsyncIterator<Event> | undefined;
+    let reply: AsyncIterator<AgentEvent> | undefined;
     const waits = new Promise<void>((waiting) => {
       const sleep = (): Promise<void> => {
         waiting();
@@ -134,7 +142,7 @@ describe("resumeStreams", () => {
         });
       };
       const layer = resumeStreams({ canResume: () => true, clock: { ...fakeClock(), sleep }, random: () => 0.5 });
-      reply = (layer(handler)(send, startCall()) as AsyncIterable<Event>)[Symbol.asyncIterator]();
+      reply = (layer(handler)(send, startCall()) as AsyncIterable<AgentEvent>)[Symbol.asyncIterator]();
     });
     await reply?.next();
     const next = reply?.next();

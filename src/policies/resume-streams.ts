@@ -1,7 +1,7 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
-  type Event,
   type Handler,
   isPromise,
   isTerminal,
@@ -44,23 +44,23 @@ export function resumeStreams(options: ResumeOptions): Layer {
     };
 }
 
-class ResumedStream implements AsyncIterableIterator<Event> {
+class ResumedStream implements AsyncIterableIterator<AgentEvent> {
   readonly #options: ResumeOptions;
   readonly #handler: Handler;
   readonly #operation: Operation;
   readonly #call: Call;
-  #source: AsyncIterator<Event>;
+  #source: AsyncIterator<AgentEvent>;
   #taskId: Maybe<string>;
   /** The last mark that came, and the same where it names the place right behind the last event. */
-  #mark: Event["cursor"];
-  #after: Event["cursor"];
+  #mark: AgentEvent["cursor"];
+  #after: AgentEvent["cursor"];
   /** Until the first event of a stream that was taken up. */
   #takenUp = false;
   #failures = 0;
   #over = false;
 
   // biome-ignore lint/complexity/useMaxParams: made in one place, once per stream
-  constructor(options: ResumeOptions, handler: Handler, operation: Operation, call: Call, first: AsyncIterable<Event>) {
+  constructor(options: ResumeOptions, handler: Handler, operation: Operation, call: Call, first: AsyncIterable<AgentEvent>) {
     this.#options = options;
     this.#handler = handler;
     this.#operation = operation;
@@ -72,7 +72,7 @@ class ResumedStream implements AsyncIterableIterator<Event> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<Event>> {
+  async next(): Promise<IteratorResult<AgentEvent>> {
     while (!this.#over) {
       try {
         const step = await this.#source.next();
@@ -89,24 +89,24 @@ class ResumedStream implements AsyncIterableIterator<Event> {
     return DONE;
   }
 
-  async return(): Promise<IteratorResult<Event>> {
+  async return(): Promise<IteratorResult<AgentEvent>> {
     if (!this.#over) stopIterator(this.#source);
     return this.#end();
   }
 
-  #end(): IteratorResult<Event> {
+  #end(): IteratorResult<AgentEvent> {
     this.#over = true;
     return DONE;
   }
 
   /** A stream that is taken up begins with the task as it was at the cursor: what its reader has seen already. */
-  #isRepeat({ cursor }: Event): boolean {
+  #isRepeat({ cursor }: AgentEvent): boolean {
     const isFirst = this.#takenUp;
     this.#takenUp = false;
     return isFirst && cursor === this.#after;
   }
 
-  #note(event: Event): void {
+  #note(event: AgentEvent): void {
     const { cursor } = event;
     // An event without a mark of its own, or with that of the one before, would come twice.
     this.#after = cursor === this.#mark ? undefined : cursor;

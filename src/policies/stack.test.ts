@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type Event, type Handler, type Layer, startCall } from "../envelope/index.js";
+import { type AgentEvent, type Handler, type Layer, startCall } from "../envelope/index.js";
 import { stack } from "./stack.js";
 
-const DONE: Event = { kind: "done" };
+const DONE: AgentEvent = { kind: "done" };
 
 describe("stack", () => {
   test("the first layer is the outermost", async () => {

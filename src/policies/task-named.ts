@@ -1,4 +1,4 @@
-import type { Event, Maybe, Operation, State } from "../envelope/index.js";
+import type { AgentEvent, Maybe, Operation, State } from "../envelope/index.js";
 
 /** The task an operation is about; undefined for one that is about none, or makes its own. */
 export function taskNamedBy(operation: Operation): Maybe<string> {
@@ -25,13 +25,13 @@ export function taskNamedBy(operation: Operation): Maybe<string> {
 }
 
 /** The one task an event speaks of. */
-export function taskIn(event: Event): Maybe<string> {
+export function taskIn(event: AgentEvent): Maybe<string> {
   if (event.kind === "task") return event.task.id;
   return event.kind === "status" || event.kind === "artifact" ? event.taskId : undefined;
 }
 
 /** The state of the task an event speaks of, where it says one. */
-export function stateIn(event: Maybe<Event>): Maybe<State> {
+export function stateIn(event: Maybe<AgentEvent>): Maybe<State> {
   if (event?.kind === "task") return event.task.status.state;
   return event?.kind === "status" ? event.status.state : undefined;
 }

@@ -1,6 +1,6 @@
 import { AgentError, CancelSource, type Maybe } from "../envelope/index.js";
 import { wholeBody } from "../transport/body.js";
-import { type Chunk, isStream, type Request } from "../transport/exchange.js";
+import { type Chunk, type HttpRequest, isStream } from "../transport/exchange.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { makeRequest } from "../transport/request.js";
 import type { Subject } from "./requirement.js";
@@ -57,7 +57,7 @@ export function begin(subject: Subject, request: Ask): { readonly opened: Promis
   return { opened: answerTo(subject, made, close), close };
 }
 
-async function answerTo(subject: Subject, made: Request, close: () => void): Promise<Opened> {
+async function answerTo(subject: Subject, made: HttpRequest, close: () => void): Promise<Opened> {
   const response = await subject.exchange(made);
   const { body, status } = response;
   return {
@@ -77,7 +77,7 @@ export async function whole(opened: Opened): Promise<Got> {
   return { status, headers, bytes, text, json: parse(text), trailers: opened.trailers() };
 }
 
-function write(subject: Subject, { method, url, body, headers: own, anonymous }: Ask): Request {
+function write(subject: Subject, { method, url, body, headers: own, anonymous }: Ask): HttpRequest {
   const headers: { [name: string]: string } = anonymous ? {} : { ...subject.headers };
   for (const [name, value] of Object.entries(own ?? {})) if (value !== undefined) headers[name] = value;
   return makeRequest({ method, url, headers, body, cancel: new CancelSource() });

@@ -1,21 +1,26 @@
 import type { JsonObject, Maybe } from "../envelope/index.js";
 import { etagOf, isFresh } from "../transport/etag.js";
-import type { Request, Response } from "../transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../transport/exchange.js";
 
 /** A JSON document with a validator, so that clients can ask whether it changed. `changedAt` is in milliseconds since the epoch. */
-export function documentResponse(request: Request, members: JsonObject, vary: string, changedAt?: Maybe<number>): Response {
+export function documentResponse(
+  request: HttpRequest,
+  members: JsonObject,
+  vary: string,
+  changedAt?: Maybe<number>,
+): HttpResponse {
   return textResponse(request, JSON.stringify(members), vary, changedAt);
 }
 
 /** The same for a document that is there already, byte for byte: what was signed as text stays that text. */
-export function bytesResponse(request: Request, bytes: Uint8Array, vary: string, changedAt?: Maybe<number>): Response {
+export function bytesResponse(request: HttpRequest, bytes: Uint8Array, vary: string, changedAt?: Maybe<number>): HttpResponse {
   return textResponse(request, asTextKept.decode(bytes), vary, changedAt);
 }
 
 /** A byte order mark is one of the bytes. */
 const asTextKept = new TextDecoder("utf-8", { ignoreBOM: true });
 
-function textResponse(request: Request, text: string, vary: string, changedAt: Maybe<number>): Response {
+function textResponse(request: HttpRequest, text: string, vary: string, changedAt: Maybe<number>): HttpResponse {
   const etag = etagOf(text);
   const headers = {
     "content-type": "application/json",

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type Maybe } from "../envelope/index.js";
-import type { Capability, Requirement } from "./requirement.js";
+import type { ConformanceArea, Requirement } from "./requirement.js";
 
 /** Thrown by a check that finds it has nothing to check; becomes `skipped` with the reason. */
 export class NotApplicable extends Error {}
@@ -17,7 +17,7 @@ export function demand(condition: boolean, seen: string): asserts condition {
 /** A requirement still without its id's prefix: what is demanded, where it is written, and how to see it. */
 export interface DutyText {
   readonly key: string;
-  readonly capability: Capability;
+  readonly capability: ConformanceArea;
   readonly level?: Maybe<Requirement["level"]>;
   readonly source: string;
   readonly behaviour: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../envelope/index.js";
-import type { Request, Response } from "../transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../transport/exchange.js";
 import { makeRequest } from "../transport/request.js";
 import { protocols } from "./all.js";
 import { front } from "./front.js";
@@ -28,7 +28,7 @@ const host = createHost({
 
 /** A protocol that only claims paths, and says its name when it is asked. */
 function claiming(id: string, routes: readonly Route[], members?: JsonObject): Protocol {
-  const exchange = (): Response => ({ status: 200, headers: {}, body: id });
+  const exchange = (): HttpResponse => ({ status: 200, headers: {}, body: id });
   const contributions =
     members === undefined ? [] : [{ path: "/.well-known/agent.json", vary: ["X-Kind"], members: () => members }];
   const traits = {
@@ -51,13 +51,13 @@ function claiming(id: string, routes: readonly Route[], members?: JsonObject): P
   };
 }
 
-const get = (path: string, headers: { readonly [name: string]: string } = {}): Request =>
+const get = (path: string, headers: { readonly [name: string]: string } = {}): HttpRequest =>
   makeRequest({ method: "GET", url: `http://localhost${path}`, headers: { host: "localhost", ...headers } });
 
-const saying = (id: string): Response => ({ status: 200, headers: {}, body: id });
+const saying = (id: string): HttpResponse => ({ status: 200, headers: {}, body: id });
 
 /** Requests that a route may be meant for: of every kind that any protocol looks at before it takes one. */
-function requestsFor({ method, path, when }: Route): readonly Request[] {
+function requestsFor({ method, path, when }: Route): readonly HttpRequest[] {
   const kinds = [
     { headers: { "content-type": "application/json" }, body: '{"jsonrpc":"2.0","id":1,"method":"x"}' },
     { headers: { "content-type": "application/json" }, body: "{}" },
@@ -179,7 +179,7 @@ describe("front()", () => {
 
 describe("compileRoutes()", () => {
   test("finds everything below a prefix, and not the prefix without its slash", () => {
-    const exchange = (): Response => ({ status: 200, headers: {}, body: "below" });
+    const exchange = (): HttpResponse => ({ status: 200, headers: {}, body: "below" });
     const table = compileRoutes([{ owner: "one", route: { method: "GET", path: "/a/*" }, exchange }]);
     expect(table.find(get("/a/b/c"))).toBe(exchange);
     expect(table.find(get("/a"))).toBeUndefined();

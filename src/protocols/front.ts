@@ -1,5 +1,5 @@
 import { AgentError, type Interface, isObject, type JsonObject, type Maybe } from "../envelope/index.js";
-import type { Exchange, Request, Response } from "../transport/exchange.js";
+import type { Exchange, HttpRequest, HttpResponse } from "../transport/exchange.js";
 import { makeRequest } from "../transport/request.js";
 import { errorResponse } from "../transport/response.js";
 import { documentResponse } from "./document.js";
@@ -7,7 +7,7 @@ import type { Contribution, Host, Protocol, Route, Served } from "./protocol.js"
 import { type Claim, compileRoutes } from "./route-table.js";
 
 /** A route that belongs to no protocol: metrics, artifacts. */
-export interface HouseRoute {
+export interface ExtraRoute {
   readonly route: Route;
   readonly exchange: Exchange;
 }
@@ -26,7 +26,7 @@ const HOUSE_DOCUMENTS = ["/health", "/.well-known/agent.json"] as const;
 const HOUSE_RANK = -100;
 
 /** One exchange that answers for the host in every given protocol. */
-export function front(host: Host, protocols: readonly Protocol[], house: readonly HouseRoute[] = []): Front {
+export function front(host: Host, protocols: readonly Protocol[], house: readonly ExtraRoute[] = []): Front {
   const doors = protocols.map((protocol) => ({ protocol, served: protocol.serve(host) }));
   const contributions = doors.flatMap(({ served }) => served.contributions ?? []);
   const claims: Claim[] = [
@@ -38,7 +38,7 @@ export function front(host: Host, protocols: readonly Protocol[], house: readonl
   ];
   const table = compileRoutes(claims);
 
-  function exchange(request: Request): Response | Promise<Response> {
+  function exchange(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
     const found = table.find(request);
     if (found !== undefined) return found(request);
     const methods = table.methodsAt(request.path);
@@ -74,12 +74,12 @@ function documentClaims(path: string, host: Host, doors: readonly Door[], all: r
   const vary = [...new Set(contributions.flatMap((contribution) => contribution.vary))].join(", ");
 
   const whole = contributions.find((each) => each.whole === true);
-  const membersFor = (request: Request): JsonObject =>
+  const membersFor = (request: HttpRequest): JsonObject =>
     whole?.members(request) ??
     mergeMembers(path, [...(base === undefined ? [] : [base()]), ...contributions.map((each) => each.members(request))]);
   // A clash is found here, at start, and not by the first who asks.
   membersFor(makeRequest({ method: "GET", url: `http://localhost${path}`, headers: { host: "localhost" } }));
-  const exchange = (request: Request): Response => documentResponse(request, membersFor(request), vary);
+  const exchange = (request: HttpRequest): HttpResponse => documentResponse(request, membersFor(request), vary);
   return ["GET", "HEAD"].map((method) => ({ owner: "the house", route: { method, path, rank: HOUSE_RANK }, exchange }));
 }
 
@@ -114,11 +114,11 @@ function shapeOf(value: unknown): string {
   return Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
 }
 
-function methodNotAllowed(request: Request, allowed: readonly string[]): Response {
+function methodNotAllowed(request: HttpRequest, allowed: readonly string[]): HttpResponse {
   const error = new AgentError("not_found", `${request.method} is not answered at ${request.path}; try ${allowed.join(", ")}`);
   return errorResponse(405, error, { allow: allowed.join(", ") });
 }
 
-function nobodyHere(request: Request): Response {
+function nobodyHere(request: HttpRequest): HttpResponse {
   return errorResponse(404, new AgentError("not_found", `nothing answers ${request.method} ${request.path}`));
 }

@@ -15,18 +15,18 @@ import {
 } from "../envelope/index.js";
 import type { LanguageModel } from "../router/models/index.js";
 import { hopsIn } from "../transport/call-headers.js";
-import type { Request } from "../transport/exchange.js";
+import type { HttpRequest } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
-import type { Host, Ids } from "./protocol.js";
+import type { Host, IdSource } from "./protocol.js";
 
 export interface HostParts {
   readonly handler: Handler;
   readonly cards: readonly Card[];
-  readonly ids: Ids;
+  readonly ids: IdSource;
   readonly limits?: Maybe<Limits>;
   /** Default: only HTTP/1.1 is carried. */
   readonly http2?: Maybe<boolean>;
-  readonly admit?: Maybe<(request: Request) => Principal | Promise<Principal>>;
+  readonly admit?: Maybe<(request: HttpRequest) => Principal | Promise<Principal>>;
   /** Default: cards are not signed. */
   readonly signatures?: Maybe<Host["signatures"]>;
   /** The address callers use, when it is not the one in their `Host` header. */
@@ -40,11 +40,11 @@ export interface HostParts {
   /** Default: no URL out of a message is followed. */
   readonly follow?: Maybe<Host["follow"]>;
   /** Hears of everything that could not be carried between a caller and the agent of this name. */
-  readonly onLoss?: Maybe<(loss: Loss, agent: string, request: Request) => void>;
+  readonly onLoss?: Maybe<(loss: Loss, agent: string, request: HttpRequest) => void>;
   /** True for an agent that stands for another one, to which its callers' own credentials go on. Default: for none. */
   readonly sendsCredentialsOn?: Maybe<(agent: string) => boolean>;
   /** Told when a request has become a call. */
-  began?(request: Request, call: Call): void;
+  began?(request: HttpRequest, call: Call): void;
 }
 
 /** A host out of its parts: what server halves are made for, whether agents, a peer or a test stand behind it. */
@@ -61,7 +61,7 @@ export function createHost(parts: HostParts): Host {
       const lose = parts.onLoss && ((loss: Loss) => parts.onLoss?.(loss, agent, request));
       const credential = parts.sendsCredentialsOn?.(agent) === true ? credentialIn(request) : undefined;
       const hops = hopsIn(request.headers);
-      const call = startCall({ agent, caller, credential, via, parameters, deadline, hops, heard: request, lose });
+      const call = startCall({ agent, caller, credential, via, parameters, deadline, hops, request: request, lose });
       parts.began?.(request, call);
       return call;
     },
@@ -79,7 +79,7 @@ export function createHost(parts: HostParts): Host {
   };
 }
 
-function credentialIn({ headers: { authorization } }: Request): Maybe<CallerCredential> {
+function credentialIn({ headers: { authorization } }: HttpRequest): Maybe<CallerCredential> {
   return authorization === undefined ? undefined : new CallerCredential(authorization);
 }
 
@@ -87,6 +87,6 @@ async function refuseToFollow(): Promise<never> {
   throw new AgentError("forbidden", "no address out of a message is followed here", { sent: "no" });
 }
 
-function ownUrl({ connection, headers }: Request): string {
+function ownUrl({ connection, headers }: HttpRequest): string {
   return `${connection.secure ? "https" : "http"}://${headers["host"] ?? "localhost"}`;
 }

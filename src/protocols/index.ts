@@ -2,7 +2,7 @@
 
 export type { Link } from "../transport/exchange.js";
 export { protocols } from "./all.js";
-export { type Front, front, type HouseRoute } from "./front.js";
+export { type ExtraRoute, type Front, front } from "./front.js";
 export { createHost, type HostParts } from "./host.js";
 export type {
   CommandTools,
@@ -10,7 +10,7 @@ export type {
   DeclaredLoss,
   Finding,
   Host,
-  Ids,
+  IdSource,
   Notice,
   Peer,
   Protocol,
@@ -23,4 +23,4 @@ export type {
   SettingInfo,
   Traits,
 } from "./protocol.js";
-export { onlyWays } from "./select-interfaces.js";
+export { selectInterfaces } from "./select-interfaces.js";

@@ -1,9 +1,9 @@
 import type {
+  AgentEvent,
   Call,
   Card,
   Context,
   Envelope,
-  Event,
   Handler,
   Head,
   Interface,
@@ -18,7 +18,7 @@ import type {
   Via,
 } from "../envelope/index.js";
 import type { LanguageModel } from "../router/models/index.js";
-import type { Exchange, Link, Request, Session } from "../transport/exchange.js";
+import type { Exchange, HttpRequest, Link, Session } from "../transport/exchange.js";
 import type { Limits } from "../transport/limits.js";
 import type { FeatureClaims, Primitives } from "./features.js";
 import type { Requirement } from "./requirement.js";
@@ -33,7 +33,7 @@ export interface Route {
   readonly path: string;
   readonly rank?: Maybe<number>;
   readonly upgrade?: Maybe<boolean>;
-  when?(request: Request): boolean;
+  when?(request: HttpRequest): boolean;
 }
 
 /** Members a protocol adds to a document of the front door, such as `/health` or `/.well-known/agent.json`. */
@@ -43,7 +43,7 @@ export interface Contribution {
   readonly vary: readonly string[];
   /** The document is signed as it stands: nobody else's members are added to it. */
   readonly whole?: Maybe<boolean>;
-  members(request: Request): JsonObject;
+  members(request: HttpRequest): JsonObject;
 }
 
 /** What a server half is made for: one host with one handler and a list of agents. `serve(agent)` is a host of one. */
@@ -62,9 +62,9 @@ export interface Host {
    */
   signatures(document: JsonObject, view?: JsonObject): readonly JsonObject[];
   /** Who is it? Throws AgentError `unauthenticated` or `forbidden`. */
-  admit(request: Request): Principal | Promise<Principal>;
+  admit(request: HttpRequest): Principal | Promise<Principal>;
   begin(
-    request: Request,
+    request: HttpRequest,
     start: {
       readonly caller: Principal;
       readonly agent: string;
@@ -75,7 +75,7 @@ export interface Host {
     },
   ): Call;
   /** Scheme, host and base path under which this host is reached, without a trailing slash. */
-  publicUrl(request: Request): string;
+  publicUrl(request: HttpRequest): string;
   /** Milliseconds since the epoch. */
   now(): number;
   newId(): string;
@@ -171,7 +171,7 @@ export interface Notice {
 /** One push notification as it arrives, before anybody has checked who sent it. */
 export interface ReadNotice {
   /** Throws AgentError for one that is broken. */
-  event(): Event;
+  event(): AgentEvent;
   /** The token that was given when the webhook was registered, wherever this protocol puts it. */
   readonly token: Maybe<string>;
 }
@@ -191,7 +191,7 @@ export interface Protocol {
   readonly routes: readonly Route[];
   serve(host: Host): Served;
   /** Never retries by itself. Answers `ping` with a real round trip. */
-  connect(link: Link, peer: Peer, ids: Ids): Handler;
+  connect(link: Link, peer: Peer, ids: IdSource): Handler;
   /**
    * Undefined when nothing at this address speaks the protocol. Never throws for an answer of another kind. What is
    * already known is confirmed by its validator instead of being found out again.
@@ -200,7 +200,7 @@ export interface Protocol {
   /** Asked only where no protocol was found, or this one is wanted: a live question to an address that no document names. */
   probe?(link: Link, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
   /** A push notification that came in; undefined when it is none of this protocol. Throws AgentError for a body that is no JSON. */
-  readNotice?(request: Request, ids: Ids): Maybe<ReadNotice>;
+  readNotice?(request: HttpRequest, ids: IdSource): Maybe<ReadNotice>;
   /** Messages the peer starts. Absent where the wire has none. */
   receive?(link: Link, peer: Peer, call: Call): AsyncIterable<Envelope>;
   /** Its encoding alone, without calls, hosts and sockets. Absent where there is none, because keys or peers take part in it. */
@@ -272,7 +272,7 @@ export interface SampleCall {
 }
 
 /** Codecs and halves take identity and time from here, never from the air. */
-export interface Ids {
+export interface IdSource {
   now(): number;
   newId(): string;
 }

@@ -2,8 +2,8 @@ import type { Maybe } from "../envelope/json.js";
 import type { Exchange } from "../transport/exchange.js";
 
 /** The six capabilities of the seed (G.6). */
-export const CAPABILITIES = ["connectivity", "round-trip", "streaming", "long-running", "security", "edge-cases"] as const;
-export type Capability = (typeof CAPABILITIES)[number];
+export const CONFORMANCE_AREAS = ["connectivity", "round-trip", "streaming", "long-running", "security", "edge-cases"] as const;
+export type ConformanceArea = (typeof CONFORMANCE_AREAS)[number];
 
 /** A skill with this tag promises the probing commands of our conformance agent. */
 export const CONFORMANCE_TAG = "koine-conformance";
@@ -47,7 +47,7 @@ export interface Skipped {
 export interface Requirement {
   /** Stable: `a2a:jsonrpc:version:unknown-is-refused`. */
   readonly id: string;
-  readonly capability: Capability;
+  readonly capability: ConformanceArea;
   /** `must`: the specification leaves no choice. `should`: a good server does it, and a peer cannot rely on it. */
   readonly level: "must" | "should";
   /** The wire the duty belongs to; absent where it belongs to the endpoint as a whole, such as its card. */

@@ -1,5 +1,5 @@
 import { AgentError } from "../envelope/index.js";
-import type { Exchange, Request } from "../transport/exchange.js";
+import type { Exchange, HttpRequest } from "../transport/exchange.js";
 import type { Route } from "./protocol.js";
 
 /** Whoever answers a route, with the route it declared. */
@@ -10,7 +10,7 @@ export interface Claim {
 }
 
 export interface RouteTable {
-  find(request: Request): Exchange | undefined;
+  find(request: HttpRequest): Exchange | undefined;
   /** The methods answered at a path that was found with another one. */
   methodsAt(path: string): readonly string[];
 }
@@ -40,7 +40,7 @@ export function compileRoutes(claims: readonly Claim[]): RouteTable {
   };
 }
 
-function answers({ route }: Claim, request: Request): boolean {
+function answers({ route }: Claim, request: HttpRequest): boolean {
   return (route.method === request.method || route.method === "*") && (route.when === undefined || route.when(request));
 }
 

@@ -12,7 +12,7 @@ interface Way {
  * Only these ways of speaking, out of those that are known: `acp`, `a2a@1.0`, `a2a@0.3/JSONRPC`. Cards name no other, and a
  * call by another is refused in its own form. A name that nobody answers to is an error that lists those who do.
  */
-export function onlyWays(names: readonly string[], known: readonly Protocol[]): readonly Protocol[] {
+export function selectInterfaces(names: readonly string[], known: readonly Protocol[]): readonly Protocol[] {
   const ways = names.map((name) => wayOf(name, known));
   return known.flatMap((protocol) => {
     const own = ways.filter((way) => way.protocol === protocol);

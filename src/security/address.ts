@@ -39,7 +39,7 @@ export function networkOf(address: string): string {
 
 /** Strictly four decimal numbers: the other spellings (`0x7f.1`, `2130706433`, `0177.0.0.1`) are for the URL parser to undo. */
 function parseIpv4(text: string): Maybe<Bytes4> {
-  const fields = text.split(".//");
+  const fields = text.split(".");
   if (fields.length !== 4) return undefined;
   const bytes: number[] = [];
   for (const field of fields) {
@@ -67,7 +67,7 @@ function parseGroups(text: string): Maybe<number[]> {
   const groups: number[] = [];
   const fields = text.split(":");
   for (const [index, field] of fields.entries()) {
-    if (field.includes(".//") && index === fields.length - 1) {
+    if (field.includes(".") && index === fields.length - 1) {
       const v4 = parseIpv4(field);
       if (v4 === undefined) return undefined;
       groups.push((v4[0] << 8) | v4[1], (v4[2] << 8) | v4[3]);

@@ -1,5 +1,5 @@
 import { AgentError, ANONYMOUS, ownerOf, type Principal, type Security } from "../envelope/index.js";
-import type { Request } from "../transport/exchange.js";
+import type { HttpRequest } from "../transport/exchange.js";
 import { BEARER_CHALLENGE, bearerRefusal, presentedToken, presentsBearer } from "./bearer-token.js";
 import { checkSecrets, MAX_TOKEN_CHARS, type SecretKind, secretHolders } from "./secret-holders.js";
 
@@ -8,12 +8,12 @@ import { checkSecrets, MAX_TOKEN_CHARS, type SecretKind, secretHolders } from ".
  * the members say what cards, the bind rule and `anyOf` need.
  */
 export interface Admission {
-  (request: Request): Principal | Promise<Principal>;
+  (request: HttpRequest): Principal | Promise<Principal>;
   /** True if it lets everybody in. */
   readonly open?: boolean;
   readonly security?: Security;
   /** True if the request brings the credential this is about. Absent: it judges every request. */
-  claims?(request: Request): boolean;
+  claims?(request: HttpRequest): boolean;
   /** The credential in words. */
   readonly accepts?: string;
   /** Its `WWW-Authenticate` challenge, where HTTP has one. */
@@ -40,7 +40,7 @@ export function openAdmission(): Admission {
 export function bearerTokens(tokens: ReadonlyMap<string, string>): Admission {
   const holderOf = secretHolders(tokens, TOKENS);
 
-  function admit(request: Request): Principal {
+  function admit(request: HttpRequest): Principal {
     const token = presentedToken(request, MAX_TOKEN_CHARS);
     if (token === undefined) throw bearerRefusal(undefined, "this agent needs a bearer token in the Authorization header");
     const holder = holderOf(token);

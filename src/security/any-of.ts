@@ -1,5 +1,5 @@
 import { AgentError, type Principal, type Security } from "../envelope/index.js";
-import type { Request } from "../transport/exchange.js";
+import type { HttpRequest } from "../transport/exchange.js";
 import { type Admission, describeSecurity } from "./admission.js";
 
 /**
@@ -19,7 +19,7 @@ export function anyOf(...admissions: readonly Admission[]): Admission {
     return error.code === "unauthenticated" ? withChallenges(error, challenges) : error;
   }
 
-  function admit(request: Request): Principal | Promise<Principal> {
+  function admit(request: HttpRequest): Principal | Promise<Principal> {
     const chosen = admissions.find(({ claims }) => claims === undefined || claims(request));
     if (chosen === undefined) throw withChallenges(nothingPresented(admissions), challenges);
     try {
@@ -32,7 +32,7 @@ export function anyOf(...admissions: readonly Admission[]): Admission {
   return Object.assign(admit, {
     open: admissions.some(({ open }) => open === true),
     security: mergeSecurity(admissions.map(describeSecurity)),
-    ...(greedy === -1 ? { claims: (request: Request) => admissions.some(({ claims }) => claims?.(request) === true) } : {}),
+    ...(greedy === -1 ? { claims: (request: HttpRequest) => admissions.some(({ claims }) => claims?.(request) === true) } : {}),
     accepts: wordsFor(admissions),
     ...(challenges.length === 0 ? {} : { challenge: challenges.join(", ") }),
   });

@@ -1,5 +1,5 @@
 import { AgentError, type Maybe, ownerOf, type Principal } from "../envelope/index.js";
-import type { Request } from "../transport/exchange.js";
+import type { HttpRequest } from "../transport/exchange.js";
 import type { Admission } from "./admission.js";
 import { type SecretKind, secretHolders } from "./secret-holders.js";
 
@@ -25,7 +25,7 @@ export function apiKeys(keys: ReadonlyMap<string, string>, place: ApiKeyPlace): 
   const read = READERS[location](name);
   const accepts = `an API key in the ${location} ${WHAT[location]} ${name}`;
 
-  function admit(request: Request): Principal {
+  function admit(request: HttpRequest): Principal {
     const key = read(request);
     if (key === undefined) throw new AgentError("unauthenticated", `this agent needs ${accepts}`);
     const holder = key === AMBIGUOUS ? undefined : holderOf(key);
@@ -38,7 +38,7 @@ export function apiKeys(keys: ReadonlyMap<string, string>, place: ApiKeyPlace): 
       schemes: { apiKey: { apiKeySecurityScheme: { location, name } } },
       anyOf: [{ apiKey: [] }],
     },
-    claims: (request: Request) => read(request) !== undefined,
+    claims: (request: HttpRequest) => read(request) !== undefined,
     accepts,
   });
 }
@@ -57,7 +57,7 @@ const READERS = {
     (name) =>
     ({ headers }) =>
       onlyValue(headers["cookie"] ?? "", ";", name, (text) => text.trim()),
-} satisfies Record<ApiKeyPlace["location"], (name: string) => (request: Request) => Maybe<string>>;
+} satisfies Record<ApiKeyPlace["location"], (name: string) => (request: HttpRequest) => Maybe<string>>;
 
 function onlyValue(text: string, separator: string, name: string, decode: (text: string) => string): Maybe<string> {
   let found: Maybe<string>;

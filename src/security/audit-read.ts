@@ -14,7 +14,7 @@ export interface AuditLine {
 }
 
 /** What the chain of a log shows. */
-export interface AuditVerdict {
+export interface AuditVerification {
   readonly entries: number;
   /** Lines that cannot be read: cut by a crash, or written by somebody else. */
   readonly torn: number;
@@ -72,7 +72,7 @@ export async function* splitLines(chunks: AsyncIterable<Buffer | string>): Async
 }
 
 /** Follows the chain through all lines. */
-export async function verifyAudit(lines: AsyncIterable<AuditLine>): Promise<AuditVerdict> {
+export async function verifyAudit(lines: AsyncIterable<AuditLine>): Promise<AuditVerification> {
   const breaks: { readonly file: string; readonly line: number }[] = [];
   let entries = 0;
   let torn = 0;

@@ -1,5 +1,5 @@
 import { AgentError, type Maybe, type Principal, parseTraceparent, RecentMap } from "../envelope/index.js";
-import type { Exchange, Request, Response } from "../transport/exchange.js";
+import type { Exchange, HttpRequest, HttpResponse } from "../transport/exchange.js";
 import { networkOf } from "./address.js";
 import type { Admission } from "./admission.js";
 import type { AuditEntry, AuditEvent } from "./audit-entry.js";
@@ -21,7 +21,7 @@ export interface AuditTrail {
   admission(admission: Admission): Admission;
   /** The same exchange, with refusals recorded that were decided behind the admission, such as a foreign tenant. */
   exchange(exchange: Exchange): Exchange;
-  refused(request: Request, error: AgentError): void;
+  refused(request: HttpRequest, error: AgentError): void;
   note(event: AuditEvent, facts: AuditFacts): void;
 }
 
@@ -62,14 +62,14 @@ const UNKNOWN = "unknown";
 export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTrail {
   const seen = new RecentMap<Seen>(MAX_CALLERS);
   const floods = new RecentMap<Flood>(MAX_NETWORKS);
-  const recorded = new WeakSet<Request>();
+  const recorded = new WeakSet<HttpRequest>();
   let whoIs: Maybe<Admission>;
 
   function note(event: AuditEvent, facts: AuditFacts): void {
     sink.record({ ...facts, at: new Date(now()).toISOString(), event, who: facts.who ?? UNKNOWN });
   }
 
-  function refused(request: Request, { code, message }: Refusal, caller?: Principal): void {
+  function refused(request: HttpRequest, { code, message }: Refusal, caller?: Principal): void {
     if (recorded.has(request)) return;
     recorded.add(request);
     const standsFor = countRefusal(`${networkOf(request.connection.remote)} ${code} ${caller?.owner ?? UNKNOWN}`);
@@ -94,7 +94,7 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
     return written ? standsFor : 0;
   }
 
-  function admitted(request: Request, principal: Principal): Principal {
+  function admitted(request: HttpRequest, principal: Principal): Principal {
     const atMs = now();
     const before = seen.get(principal.owner);
     if (before !== undefined && atMs < before.untilMs) {
@@ -107,13 +107,13 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
     return principal;
   }
 
-  function failed(request: Request, thrown: unknown): never {
+  function failed(request: HttpRequest, thrown: unknown): never {
     refused(request, AgentError.from(thrown));
     throw thrown;
   }
 
   /** Who was admitted and then refused is asked once more: that is rare, and remembering every caller would not be. */
-  async function refusedLater(request: Request, refusal: Refusal): Promise<void> {
+  async function refusedLater(request: HttpRequest, refusal: Refusal): Promise<void> {
     let caller: Maybe<Principal>;
     try {
       caller = await whoIs?.(request);
@@ -123,7 +123,7 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
     refused(request, refusal, caller);
   }
 
-  function answered(request: Request, response: Response): Response {
+  function answered(request: HttpRequest, response: HttpResponse): HttpResponse {
     if (isRefusal(response) && !recorded.has(request))
       void refusedLater(request, { code: codeOf(response), message: "refused behind the admission" });
     return response;
@@ -135,7 +135,7 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
     admission(admission) {
       whoIs = admission;
       const { open, security, claims, accepts, challenge } = admission;
-      function admit(request: Request): Principal | Promise<Principal> {
+      function admit(request: HttpRequest): Principal | Promise<Principal> {
         try {
           const principal = admission(request);
           if (!(principal instanceof Promise)) return admitted(request, principal);
@@ -168,16 +168,16 @@ export function auditKeys(sink: AuditSink, issuer: string, ids: { now(): number 
     sink.record({ at: new Date(ids.now()).toISOString(), event, who: issuer, what: "the keys of an issuer", reason });
 }
 
-function isRefusal({ status, headers }: Response): boolean {
+function isRefusal({ status, headers }: HttpResponse): boolean {
   return status === 401 || status === 403 || headers["grpc-status"] === "16" || headers["grpc-status"] === "7";
 }
 
-function codeOf({ status, headers }: Response): string {
+function codeOf({ status, headers }: HttpResponse): string {
   return status === 401 || headers["grpc-status"] === "16" ? "unauthenticated" : "forbidden";
 }
 
 /** The path without its query: keys and tokens travel there. */
-function requestFacts({ method, path, headers, connection }: Request): AuditFacts {
+function requestFacts({ method, path, headers, connection }: HttpRequest): AuditFacts {
   return {
     what: `${method} ${path}`,
     traceId: parseTraceparent(headers["traceparent"])?.traceId,

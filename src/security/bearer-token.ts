@@ -1,5 +1,5 @@
 import { AgentError, type Maybe } from "../envelope/index.js";
-import type { Request } from "../transport/exchange.js";
+import type { HttpRequest } from "../transport/exchange.js";
 
 /** The challenge without an error: nothing was presented. */
 export const BEARER_CHALLENGE = 'Bearer realm="koine"';
@@ -8,7 +8,7 @@ export const BEARER_CHALLENGE = 'Bearer realm="koine"';
 export type BearerError = "invalid_token" | "insufficient_scope";
 
 /** RFC 9110 §11.1: the scheme in any case, then the token. */
-export function presentedToken({ headers }: Request, maxChars: number): Maybe<string> {
+export function presentedToken({ headers }: HttpRequest, maxChars: number): Maybe<string> {
   const header = headers["authorization"];
   if (header === undefined || header.length < 8 || header.length > maxChars || header.charCodeAt(6) !== 0x20) return undefined;
   const scheme = header.slice(0, 6);
@@ -17,7 +17,7 @@ export function presentedToken({ headers }: Request, maxChars: number): Maybe<st
 }
 
 /** True if a bearer token of any kind is presented, even one that is too long to look at. */
-export function presentsBearer({ headers }: Request): boolean {
+export function presentsBearer({ headers }: HttpRequest): boolean {
   const header = headers["authorization"];
   return header !== undefined && header.slice(0, 7).toLowerCase() === "bearer ";
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { ANONYMOUS } from "../envelope/index.js";
 import { bearerTokens, openAdmission } from "./admission.js";
-import { assertMayBind, type BindWish } from "./bind-rule.js";
+import { assertMayBind, type BindRequest } from "./bind-rule.js";
 
 const TOKENS = bearerTokens(new Map([["a", "0123456789abcdef"]]));
-function verdict(wish: BindWish): string {
+function verdict(wish: BindRequest): string {
   try {
     assertMayBind(wish);
     return "may";

@@ -4,7 +4,7 @@ import type { Admission } from "./admission.js";
 import type { AuditSink } from "./audit.js";
 
 /** What a server is about to do. */
-export interface BindWish {
+export interface BindRequest {
   /** The address to listen on; undefined means all of them. */
   readonly host: Maybe<string>;
   readonly admission: Maybe<Admission>;
@@ -15,7 +15,7 @@ export interface BindWish {
 }
 
 /** Throws `forbidden` for an address others can reach, when nobody checks who they are and nobody asked for that. */
-export function assertMayBind({ host, admission, open, audit }: BindWish): void {
+export function assertMayBind({ host, admission, open, audit }: BindRequest): void {
   if (open === true || isLoopbackHost(host) || (admission !== undefined && admission.open !== true)) return;
   const place = host ?? "all addresses";
   const at = new Date().toISOString();

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ownerOf, type Principal } from "../envelope/index.js";
 import { makeRequest } from "../transport/request.js";
 import { bearerTokens } from "./admission.js";
-import { believeGateway, CALLER_HEADER, callerStatements, type TrustedGateway } from "./caller-statement.js";
+import { CALLER_HEADER, callerStatements, type TrustedGateway, trustGateway } from "./caller-statement.js";
 import { cardSigner } from "./card-signature.js";
 import { newCardKey } from "./signing-key.js";
 
@@ -26,7 +26,7 @@ const gateways = bearerTokens(
 );
 function admission(more: Partial<TrustedGateway> = {}) {
   const trusted = { issuer: ISSUER, audience: UPSTREAM, jwks: { keys: [KEY.publicJwk] }, now: () => NOW, ...more };
-  return believeGateway(gateways, ({ id }) => id === "gateway", trusted);
+  return trustGateway(gateways, ({ id }) => id === "gateway", trusted);
 }
 const asking = (statement?: string, token = GATEWAY_TOKEN) =>
   makeRequest({ method: "POST", url: "/", headers: { authorization: `Bearer ${token}`, [CALLER_HEADER]: statement } });

@@ -1,5 +1,5 @@
 import { AgentError, type Maybe, type Principal } from "../envelope/index.js";
-import type { Request } from "../transport/exchange.js";
+import type { HttpRequest } from "../transport/exchange.js";
 import { makeRequest } from "../transport/request.js";
 import type { Admission } from "./admission.js";
 import type { CardSigner } from "./card-signature.js";
@@ -49,9 +49,9 @@ export type TrustedGateway = Pick<JwtOptions, "issuer" | "audience" | "jwks" | "
  * For an agent behind a gateway that it trusts: lets in whom the admission lets in and, where the one who got in is the
  * gateway and says for whom it calls, takes that one for the caller. A statement by anybody else is refused, not ignored.
  */
-export function believeGateway(admission: Admission, isGateway: (who: Principal) => boolean, trusted: TrustedGateway): Admission {
+export function trustGateway(admission: Admission, isGateway: (who: Principal) => boolean, trusted: TrustedGateway): Admission {
   const stated = jwtTokens(trusted);
-  async function admit(request: Request): Promise<Principal> {
+  async function admit(request: HttpRequest): Promise<Principal> {
     const who = await admission(request);
     const statement = request.headers[CALLER_HEADER];
     if (statement === undefined) return who;

@@ -35,7 +35,7 @@ export interface CardTrust {
 }
 
 /** Anybody can sign his own card: only `verified` says by whom. */
-export type CardVerdict =
+export type CardSignatureResult =
   | { readonly result: "unsigned" }
   /** `problem`: why a key set that might have the key could not be read. */
   | { readonly result: "unknown"; readonly kids: readonly string[]; readonly problem?: Maybe<string> }
@@ -46,7 +46,7 @@ export type CardVerdict =
   | { readonly result: "verified"; readonly by: string; readonly partly?: true };
 
 /** Throws `bad_signature` for a card that is not what a trusted key signed, `downgrade_refused` for want of a signature. */
-export type CardCheck = (bytes: Maybe<Uint8Array>) => Promise<CardVerdict>;
+export type CardCheck = (bytes: Maybe<Uint8Array>) => Promise<CardSignatureResult>;
 
 /** More signatures than any change of keys needs. */
 const MAX_SIGNATURES = 16;
@@ -81,7 +81,7 @@ export function createCardCheck(trust: CardTrust = {}, keysAt?: KeysAt): CardChe
     return verdict;
   };
 
-  async function judge(bytes: Maybe<Uint8Array>, document: unknown, claims: readonly Claim[]): Promise<CardVerdict> {
+  async function judge(bytes: Maybe<Uint8Array>, document: unknown, claims: readonly Claim[]): Promise<CardSignatureResult> {
     if (claims.length === 0 || !isObject(document) || bytes === undefined) return { result: "unsigned" };
     if (hasDuplicateMembers(bytes)) throw badSignature("a signed card must not have a member twice, and this one has");
     const published = await publishedKeys(claims);
@@ -214,7 +214,7 @@ function tryKey(
   return signed === undefined ? { because: "the signature does not fit" } : { signed };
 }
 
-function notGoodEnough(verdict: Exclude<CardVerdict, { readonly result: "verified" }>): AgentError {
+function notGoodEnough(verdict: Exclude<CardSignatureResult, { readonly result: "verified" }>): AgentError {
   return new AgentError("downgrade_refused", `a card signed by a trusted key is required, and ${sentenceOf(verdict)}`, {
     sent: "no",
   });
@@ -228,7 +228,7 @@ const SHOWN_KIDS = 4;
 const SHOWN_KID_CHARS = 64;
 
 /** What a verdict means, for people. */
-export function sentenceOf(verdict: CardVerdict): string {
+export function sentenceOf(verdict: CardSignatureResult): string {
   if (verdict.result === "unsigned") return "the card is not signed";
   if (verdict.result === "verified") {
     const rest = verdict.partly === true ? "; its empty members, and what they name, are not covered" : "";

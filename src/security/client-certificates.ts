@@ -1,6 +1,6 @@
 import { hash, X509Certificate } from "node:crypto";
 import { AgentError, type Maybe, ownerOf, type Principal, RecentMap } from "../envelope/index.js";
-import type { Request } from "../transport/exchange.js";
+import type { HttpRequest } from "../transport/exchange.js";
 import type { Admission } from "./admission.js";
 
 /** Which of the certificates that the client authority vouches for may come in. Every list that is given adds some. */
@@ -47,7 +47,7 @@ export function clientCertificates(options: CertificateOptions = {}): Admission 
     return fresh;
   }
 
-  function admit({ connection }: Request): Principal {
+  function admit({ connection }: HttpRequest): Principal {
     if (connection.clientCertificate === undefined)
       throw new AgentError("unauthenticated", "this agent needs a TLS client certificate of an authority it trusts");
     const { principal, fromMs, untilMs } = judge(connection.clientCertificate);
@@ -60,7 +60,7 @@ export function clientCertificates(options: CertificateOptions = {}): Admission 
   return Object.assign(admit, {
     open: false,
     security: { schemes: { mtls: { mtlsSecurityScheme: {} } }, anyOf: [{ mtls: [] }] },
-    claims: ({ connection }: Request) => connection.clientCertificate !== undefined,
+    claims: ({ connection }: HttpRequest) => connection.clientCertificate !== undefined,
     accepts: "a TLS client certificate",
   });
 }

@@ -1,6 +1,6 @@
 import { AgentError, CancelSource, type Maybe } from "../envelope/index.js";
 import { wholeBody } from "../transport/body.js";
-import type { Headers, Link } from "../transport/exchange.js";
+import type { HttpHeaders, Link } from "../transport/exchange.js";
 import { readJson } from "../transport/json.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { type PoolOptions, poolLink } from "../transport/node/index.js";
@@ -10,7 +10,7 @@ import { makeRequest } from "../transport/request.js";
 export interface JsonQuestion {
   readonly method: "GET" | "POST";
   readonly url: string;
-  readonly headers?: Maybe<Headers>;
+  readonly headers?: Maybe<HttpHeaders>;
   readonly body?: Maybe<string>;
   /** From the first byte of the question to the last of the answer. */
   readonly timeoutMs: number;
@@ -23,7 +23,7 @@ export interface JsonQuestion {
 
 export interface JsonAnswer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: HttpHeaders;
   /** Undefined where the answer is not JSON. */
   readonly json: unknown;
 }

@@ -1,5 +1,5 @@
 import { AgentError, type Maybe } from "../envelope/index.js";
-import type { Request } from "../transport/exchange.js";
+import type { HttpRequest } from "../transport/exchange.js";
 import { addressClass } from "./address.js";
 
 /** The names and pages of one server. */
@@ -16,7 +16,7 @@ export interface HostCheckOptions {
 }
 
 /** Undefined when the request may go on. */
-export type HostCheck = (request: Request) => Maybe<AgentError>;
+export type HostCheck = (request: HttpRequest) => Maybe<AgentError>;
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"] as const;
 /** Spellings of our own names that are remembered for the next request. */

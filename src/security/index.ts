@@ -20,15 +20,15 @@ export {
   DEFAULT_AUDIT_LIMITS,
   openAuditFile,
 } from "./audit-file.js";
-export { type AuditLine, type AuditVerdict, auditFiles, readAuditLines, splitLines, verifyAudit } from "./audit-read.js";
-export { assertMayBind, type BindWish } from "./bind-rule.js";
+export { type AuditLine, type AuditVerification, auditFiles, readAuditLines, splitLines, verifyAudit } from "./audit-read.js";
+export { assertMayBind, type BindRequest } from "./bind-rule.js";
 export {
-  believeGateway,
   CALLER_HEADER,
   callerStatements,
   type StateCaller,
   type StatementOptions,
   type TrustedGateway,
+  trustGateway,
 } from "./caller-statement.js";
 export {
   type CardSignature,
@@ -40,8 +40,8 @@ export {
 } from "./card-signature.js";
 export {
   type CardCheck,
+  type CardSignatureResult,
   type CardTrust,
-  type CardVerdict,
   createCardCheck,
   sentenceOf,
   type TrustedKey,
@@ -71,7 +71,7 @@ export {
   type PinnedUrl,
   type Resolve,
 } from "./outbound-guard.js";
-export { createVeil, type Veil } from "./pseudonymize.js";
+export { createPseudonymizer, type Pseudonymizer } from "./pseudonymize.js";
 export { pinnedLookup, resolveByDns } from "./resolve-by-dns.js";
 export { createSeal, newSecret, type Seal } from "./seal.js";
 export { MIN_TOKEN_CHARS } from "./secret-holders.js";

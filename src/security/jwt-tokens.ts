@@ -9,7 +9,7 @@ import {
   RecentMap,
   type Security,
 } from "../envelope/index.js";
-import type { Link, Request } from "../transport/exchange.js";
+import type { HttpRequest, Link } from "../transport/exchange.js";
 import type { Admission } from "./admission.js";
 import { BEARER_CHALLENGE, bearerRefusal, presentedToken, presentsBearer } from "./bearer-token.js";
 import { blindDigest } from "./blind-digest.js";
@@ -95,7 +95,7 @@ export function jwtTokens(options: JwtOptions): Admission {
     return principal;
   }
 
-  function admit(request: Request): Principal | Promise<Principal> {
+  function admit(request: HttpRequest): Principal | Promise<Principal> {
     const token = presentedToken(request, MAX_JWT_CHARS);
     if (token === undefined) throw bearerRefusal(undefined, "this agent needs a signed token (JWT) in the Authorization header");
     const digest = digestOf(token);
@@ -106,7 +106,7 @@ export function jwtTokens(options: JwtOptions): Admission {
   return Object.assign(admit, {
     open: false,
     security: declared(options.declare ?? { kind: "bearer" }, requiredScopes),
-    claims: (request: Request) => presentsBearer(request) && couldBeFrom(issuer, presentedToken(request, MAX_JWT_CHARS)),
+    claims: (request: HttpRequest) => presentsBearer(request) && couldBeFrom(issuer, presentedToken(request, MAX_JWT_CHARS)),
     accepts: `a token by ${issuer}`,
     challenge: BEARER_CHALLENGE,
   });
@@ -180,7 +180,7 @@ function scopesIn(claim: unknown): readonly string[] {
 
 /** Whom the token says it comes from, before anything is proved: only to know who shall judge it. */
 function couldBeFrom(issuer: string, token: Maybe<string>): boolean {
-  const [, payload, signature] = token?.split(".//", 3) ?? [];
+  const [, payload, signature] = token?.split(".", 3) ?? [];
   if (payload === undefined || signature === undefined) return false;
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));

@@ -1,36 +1,36 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createVeil } from "./pseudonymize.js";
+import { createPseudonymizer } from "./pseudonymize.js";
 
 const SECRET = Buffer.from("0123456789abcdef0123456789abcdef");
 
 describe("a veil", () => {
   it("is an HMAC-SHA-256 in the form of a version 8 UUID", () => {
     const mac = createHmac("sha256", SECRET).update('["agent","session","owner","c-1"]').digest("hex");
-    const veiled = createVeil("agent", SECRET)("owner", "session", "c-1");
+    const veiled = createPseudonymizer("agent", SECRET)("owner", "session", "c-1");
     expect(veiled).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(veiled.replaceAll("-", "").slice(0, 12)).toBe(mac.slice(0, 12));
   });
 
   it("is the same for all who share the secret, and for nobody else", () => {
-    expect(createVeil("agent", SECRET)("o", "key", "1")).toBe(createVeil("agent", SECRET)("o", "key", "1"));
-    expect(createVeil("agent")("o", "key", "1")).not.toBe(createVeil("agent")("o", "key", "1"));
+    expect(createPseudonymizer("agent", SECRET)("o", "key", "1")).toBe(createPseudonymizer("agent", SECRET)("o", "key", "1"));
+    expect(createPseudonymizer("agent")("o", "key", "1")).not.toBe(createPseudonymizer("agent")("o", "key", "1"));
   });
 
   it("never gives two callers, agents or kinds the same name, also where their names run together", () => {
-    const veil = createVeil("agent", SECRET);
+    const veil = createPseudonymizer("agent", SECRET);
     const names = [
       veil("ann", "session", "c-1"),
       veil("bob", "session", "c-1"),
       veil("ann", "key", "c-1"),
       veil("an", "session", "nc-1"),
       veil('ann","', "session", "c-1"),
-      createVeil("other", SECRET)("ann", "session", "c-1"),
+      createPseudonymizer("other", SECRET)("ann", "session", "c-1"),
     ];
     expect(new Set(names).size).toBe(names.length);
   });
 
   it("refuses a secret that could be guessed", () => {
-    expect(() => createVeil("agent", Buffer.from("short"))).toThrow(TypeError);
+    expect(() => createPseudonymizer("agent", Buffer.from("short"))).toThrow(TypeError);
   });
 });

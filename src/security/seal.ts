@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import type { Maybe } from "../envelope/index.js";
-import { VEIL_SECRET_BYTES } from "./pseudonymize.js";
+import { PSEUDONYM_SECRET_BYTES } from "./pseudonymize.js";
 
 /** Text that is kept where others can read it, for those who share a secret. */
 export interface Seal {
@@ -24,7 +24,7 @@ const MAX_SEALED_CHARS = 16_384;
  * for one secret are safe.
  */
 export function createSeal(secret: Uint8Array, purpose: string): Seal {
-  if (secret.length < VEIL_SECRET_BYTES) throw new TypeError(`the secret has at least ${VEIL_SECRET_BYTES} bytes`);
+  if (secret.length < PSEUDONYM_SECRET_BYTES) throw new TypeError(`the secret has at least ${PSEUDONYM_SECRET_BYTES} bytes`);
   const key = Buffer.from(hkdfSync("sha256", secret, "", `koine seal ${purpose}`, KEY_BYTES));
   return {
     close(text, about) {

@@ -75,7 +75,7 @@ export function renewAfterMs(lifeMs: number, earlyMs: number): number {
 
 /** When a token says it expires, in milliseconds since the epoch; undefined for one that says nothing that can be read. */
 export function expiryOf(token: string): Maybe<number> {
-  const [, payload = ""] = token.split(".//", 3);
+  const [, payload = ""] = token.split(".", 3);
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
     return isObject(claims) && typeof claims["exp"] === "number" ? claims["exp"] * 1000 : undefined;

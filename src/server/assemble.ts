@@ -1,11 +1,11 @@
 import { systemIds } from "../client/ids.js";
 import {
-  type ArtifactOptions,
   createLargeParts,
+  externalizeLargeParts,
   followLinks,
   followUrls,
+  type LargePartOptions,
   type LargeParts,
-  speakingByReference,
 } from "../client/large-parts.js";
 import {
   AgentError,
@@ -20,9 +20,9 @@ import {
 import { refuseLoops } from "../policies/hops.js";
 import { limitOpenStreams, stack } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
-import { front, type HouseRoute } from "../protocols/front.js";
+import { type ExtraRoute, front } from "../protocols/front.js";
 import { createHost, type HostParts } from "../protocols/host.js";
-import type { Ids, Protocol } from "../protocols/protocol.js";
+import type { IdSource, Protocol } from "../protocols/protocol.js";
 import type { LanguageModel } from "../router/models/index.js";
 import {
   type AddressClass,
@@ -46,13 +46,13 @@ import {
   type TaskLimits,
 } from "../tasks/index.js";
 import { noTelemetry, type Telemetry } from "../telemetry/index.js";
-import type { Exchange, Request, Response } from "../transport/exchange.js";
+import type { Exchange, HttpRequest, HttpResponse } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import { errorResponse } from "../transport/response.js";
 import type { Agent } from "./agent.js";
-import { hostHandler, type ServedAgent } from "./host-handler.js";
+import { type HostedAgent, hostHandler } from "./host-handler.js";
 import { openPush, type PushOptions } from "./push-sender.js";
-import { type OnError, tellingFaults } from "./report-errors.js";
+import { type OnError, withErrorReporting } from "./report-errors.js";
 
 /** What is the same whether we listen ourselves or are mounted in another app. */
 export interface HostOptions {
@@ -86,12 +86,12 @@ export interface HostOptions {
   /** Hears what went wrong inside, in an agent or around it; callers are told no more than that something did. */
   readonly onError?: OnError;
   /** Where large parts are kept; without it everything travels inside the message, up to the body limit. */
-  readonly artifacts?: ArtifactOptions;
+  readonly artifacts?: LargePartOptions;
   /** Routes of the house that belong to no protocol: a page, an inspector. They speak last. */
-  readonly routes?: readonly HouseRoute[];
+  readonly routes?: readonly ExtraRoute[];
   /** Hosts, `name` or `name:port`, to which links in messages may lead whatever their address. */
   readonly followTo?: readonly string[];
-  readonly ids?: Ids;
+  readonly ids?: IdSource;
 }
 
 export interface Assembled {
@@ -196,8 +196,8 @@ export function assemble(
 
 /** The agent's function with what the host adds to it. */
 function handleOf({ handle }: Agent, { onError }: HostOptions, large: Maybe<LargeParts>): AgentFunction {
-  const told = onError === undefined ? handle : tellingFaults(handle, onError);
-  return large === undefined ? told : speakingByReference(told, large);
+  const told = onError === undefined ? handle : withErrorReporting(handle, onError);
+  return large === undefined ? told : externalizeLargeParts(told, large);
 }
 
 /** Nobody hears of losses where no agent cares: most calls then carry no sink. */
@@ -227,8 +227,8 @@ function hostedAgents(
   agents: readonly Agent[],
   security: Security,
   offered: Partial<Capabilities>,
-): ReadonlyMap<string, ServedAgent> {
-  const byName = new Map<string, ServedAgent>();
+): ReadonlyMap<string, HostedAgent> {
+  const byName = new Map<string, HostedAgent>();
   for (const agent of agents) {
     if (byName.has(agent.name)) throw new AgentError("conflict", `two agents are called ${agent.name}`);
     const card: Card = { ...agent.card, security, capabilities: { ...agent.card.capabilities, ...offered } };
@@ -249,9 +249,9 @@ function checkSigning({ cardKeys = [], publicUrl }: HostOptions, reach: AddressC
 /** What an admission throws; whatever else it may be, nobody was let in. */
 const METRICS_STATUS: { readonly [code: string]: number } = { not_found: 404, forbidden: 403, unavailable: 503 };
 
-function metricsRoute({ metrics }: HostOptions, telemetry: Telemetry, admission: Admission): readonly HouseRoute[] {
+function metricsRoute({ metrics }: HostOptions, telemetry: Telemetry, admission: Admission): readonly ExtraRoute[] {
   if (metrics === undefined) return [];
-  async function exchange(request: Request): Promise<Response> {
+  async function exchange(request: HttpRequest): Promise<HttpResponse> {
     try {
       if (metrics === "admitted") await admission(request);
       else if (!request.connection.loopback)

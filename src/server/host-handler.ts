@@ -1,8 +1,8 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   type Card,
-  type Event,
   type Handler,
   type Operation,
   type OperationOf,
@@ -11,13 +11,13 @@ import {
 import type { Agent } from "./agent.js";
 
 /** An agent, and its card as this host serves it. */
-export interface ServedAgent {
+export interface HostedAgent {
   readonly agent: Agent;
   readonly card: Card;
 }
 
 /** The host's own answers around the task runtime: cards, pings, and content an agent says it does not take. */
-export function hostHandler(agents: ReadonlyMap<string, ServedAgent>, runtime: Handler): Handler {
+export function hostHandler(agents: ReadonlyMap<string, HostedAgent>, runtime: Handler): Handler {
   return function answerAtHost(operation: Operation, call: Call): Reply {
     const served = agents.get(call.agent);
     const own = served?.agent.answers?.(operation, call);
@@ -39,8 +39,8 @@ export function hostHandler(agents: ReadonlyMap<string, ServedAgent>, runtime: H
 }
 
 /** How to get in, and who is told of events, is the host's affair, whoever's card it is. */
-async function asServed(reply: Reply, { security, capabilities: { push, pushDelivery } }: Card): Promise<Event> {
-  const event = await (reply as Promise<Event>); // one card answers the question for one
+async function asServed(reply: Reply, { security, capabilities: { push, pushDelivery } }: Card): Promise<AgentEvent> {
+  const event = await (reply as Promise<AgentEvent>); // one card answers the question for one
   if (event.kind !== "card") return event;
   const { card } = event;
   return { ...event, card: { ...card, security, capabilities: { ...card.capabilities, push, pushDelivery } } };
@@ -66,7 +66,7 @@ function covers(mode: string, mediaType: string): boolean {
   );
 }
 
-async function cardEvent(served: ServedAgent | undefined, { extended }: OperationOf<"card">, call: Call): Promise<Event> {
+async function cardEvent(served: HostedAgent | undefined, { extended }: OperationOf<"card">, call: Call): Promise<AgentEvent> {
   if (served === undefined) throw new AgentError("not_found", "there is no such agent");
   const { agent } = served;
   if (!extended) return { kind: "card", card: served.card };

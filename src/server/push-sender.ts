@@ -10,9 +10,9 @@ import {
 } from "../envelope/index.js";
 import type { Front } from "../protocols/front.js";
 import { createGuard, type PinnedUrl, pinnedLookup, type Resolve, resolveByDns } from "../security/index.js";
-import type { PushPort, Sent, Telling } from "../tasks/index.js";
+import type { PushNotification, PushOutcome, PushPort } from "../tasks/index.js";
 import { outgoingTraceparent } from "../telemetry/traceparent.js";
-import { isStream, type Link, type Request, type Response } from "../transport/exchange.js";
+import { type HttpRequest, type HttpResponse, isStream, type Link } from "../transport/exchange.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { type PoolOptions, poolLink } from "../transport/node/index.js";
 import { makeRequest } from "../transport/request.js";
@@ -63,7 +63,7 @@ export function createPushSender(start: PushSenderStart): PushSender {
     }
   }
 
-  async function send(telling: Telling, signal: AbortSignal): Promise<Sent> {
+  async function send(telling: PushNotification, signal: AbortSignal): Promise<PushOutcome> {
     const { config, event, seq, task } = telling;
     let target: PinnedUrl;
     try {
@@ -94,7 +94,7 @@ export function openPush(
   return { port: sender, close: () => sender.close() };
 }
 
-async function post(link: Link, request: Request): Promise<Sent> {
+async function post(link: Link, request: HttpRequest): Promise<PushOutcome> {
   try {
     const response = await link.exchange(request);
     if (isStream(response.body)) await response.body[Symbol.asyncIterator]().return?.();
@@ -104,7 +104,7 @@ async function post(link: Link, request: Request): Promise<Sent> {
   }
 }
 
-function verdictOn({ status, headers }: Response): Sent {
+function verdictOn({ status, headers }: HttpResponse): PushOutcome {
   if (status >= 200 && status < 300) return { accepted: true };
   if (status >= 300 && status < 400) return { accepted: false, problem: `HTTP ${status}: redirects are not followed` };
   // Gone is for good; everything else may be a mistake that somebody is about to mend.

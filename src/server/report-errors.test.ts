@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { AgentError, agent, connect, type Server, serve, Verdicts } from "../index.js";
+import { AgentError, agent, connect, DiscoveryCache, type Server, serve } from "../index.js";
 
 let server: Server | undefined;
 afterEach(() => server?.close());
@@ -8,7 +8,7 @@ afterEach(() => server?.close());
 async function heardOf(handle: Parameters<typeof agent>[0]["handle"]): Promise<readonly unknown[]> {
   const heard: unknown[] = [];
   server = await serve(agent({ name: "a", description: "d", handle }), { onError: (thrown) => heard.push(thrown) });
-  const peer = await connect(server.url, { verdicts: new Verdicts() });
+  const peer = await connect(server.url, { verdicts: new DiscoveryCache() });
   const answer = await peer.ask("hello").catch((thrown: unknown) => AgentError.from(thrown).message);
   expect(answer).not.toContain("bug");
   await peer.close();

@@ -5,7 +5,7 @@ import { type AgentFunction, type AgentStream, isStream } from "../tasks/index.j
 export type OnError = (thrown: unknown) => void;
 
 /** The agent as before, except that what it throws by mistake is heard of. One that was stopped may end as it likes. */
-export function tellingFaults(handle: AgentFunction, onError: OnError): AgentFunction {
+export function withErrorReporting(handle: AgentFunction, onError: OnError): AgentFunction {
   return (message, task) => {
     const tell = (thrown: unknown): never => {
       if (!(thrown instanceof AgentError) && !task.signal.aborted) onError(thrown);

@@ -5,7 +5,7 @@ const RETIRE_MS = 600_000;
 const LOOK_EVERY_MS = 1_000;
 
 /** Hosts that get no new calls, and are closed when those they have are over. */
-export class Retired {
+export class RetiringHosts {
   readonly #hosts = new Map<Assembled, ReturnType<typeof setInterval>>();
 
   add(host: Assembled, drainMs: number): void {

@@ -5,7 +5,7 @@ import { isLoopbackAddress } from "../transport/loopback.js";
 import { listen, type TlsOptions } from "../transport/node/index.js";
 import type { Agent } from "./agent.js";
 import { type Assembled, assemble, type HostOptions } from "./assemble.js";
-import { Retired } from "./retire.js";
+import { RetiringHosts } from "./retire.js";
 
 export interface ServeOptions extends HostOptions {
   /** Default: any free port. */
@@ -53,7 +53,7 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
   const assembleFor = (served: readonly Agent[], more: ReplaceOptions): Assembled =>
     assemble(served, { push: true, ...options, ...more, store }, reach, true);
   let current = assembleFor(list, {});
-  const retired = new Retired();
+  const retired = new RetiringHosts();
   const { limits } = current;
   const { port = 0, tls, onError } = options;
   const listening = await listen((request) => current.exchange(request), { port, host, limits, tls, onError });

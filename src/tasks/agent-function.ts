@@ -1,9 +1,9 @@
 import type {
+  AgentEvent,
   Call,
   Cancel,
   Content,
   Envelope,
-  Event,
   Head,
   Json,
   Maybe,
@@ -49,7 +49,7 @@ export class Ending {
 }
 
 /** An event of a task that runs elsewhere. */
-export type ElsewhereEvent = Extract<Event, { readonly kind: "status" | "artifact" }>;
+export type ElsewhereEvent = Extract<AgentEvent, { readonly kind: "status" | "artifact" }>;
 
 /**
  * What happened to a task that really runs elsewhere: written down as it is, only its ids become those of the task here.

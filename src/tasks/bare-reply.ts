@@ -1,9 +1,9 @@
-import { AgentError, type Event, type Maybe } from "../envelope/index.js";
+import { AgentError, type AgentEvent, type Maybe } from "../envelope/index.js";
 import { type AgentStream, Ending, isStream, Relayed, RelayedMessage, type Result } from "./agent-function.js";
-import { agentMessage, Incoming, relayedMessage } from "./messages.js";
+import { agentMessage, InboundMessage, relayedMessage } from "./messages.js";
 import { rethrowOurs } from "./refusals.js";
 import type { Run } from "./run.js";
-import type { Endable, Workplace } from "./runtime-context.js";
+import type { Endable, RuntimeContext } from "./runtime-context.js";
 import { type Asking, Existing, startTask } from "./start-task.js";
 import { Turn, ttlOf } from "./turn.js";
 import { onGivingUp } from "./wait.js";
@@ -13,12 +13,12 @@ import { onGivingUp } from "./wait.js";
  * Until then it has no life of its own, so a caller that hangs up stops the work.
  */
 export class BareReply implements Endable {
-  readonly #place: Workplace;
+  readonly #place: RuntimeContext;
   readonly #asking: Asking;
   readonly #turn: Turn;
   #stream: AgentStream | undefined;
   #run: Maybe<Run>;
-  #resolve: (opened: Event | Run) => void = () => undefined;
+  #resolve: (opened: AgentEvent | Run) => void = () => undefined;
   #reject: (reason: AgentError) => void = () => undefined;
   #release: (() => void) | undefined;
   /** `joining`: the task is being made. `over`: answered, or given up. */
@@ -26,14 +26,14 @@ export class BareReply implements Endable {
   #expired: AgentError | undefined;
   #abandoned = false;
 
-  constructor(place: Workplace, asking: Asking) {
+  constructor(place: RuntimeContext, asking: Asking) {
     this.#place = place;
     this.#asking = asking;
     this.#turn = firstTurn(place, asking);
   }
 
   /** The message, or the run it became. */
-  begin(): Promise<Event | Run> {
+  begin(): Promise<AgentEvent | Run> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -61,7 +61,7 @@ export class BareReply implements Endable {
     try {
       const { named, operation } = this.#asking;
       if (this.#phase !== "bare") return;
-      const output = named.agent.handle(new Incoming(operation.envelope), this.#turn);
+      const output = named.agent.handle(new InboundMessage(operation.envelope), this.#turn);
       const result = isStream(output) ? await this.#firstStep(output) : await output;
       if (this.#phase !== "bare") return;
       if (result instanceof Ending || result instanceof Relayed) await this.#join((run) => run.endWith(result));
@@ -135,7 +135,7 @@ export class BareReply implements Endable {
 }
 
 /** The first turn of whatever this becomes. */
-export function firstTurn(place: Workplace, { operation, call, sessionId }: Asking): Turn {
+export function firstTurn(place: RuntimeContext, { operation, call, sessionId }: Asking): Turn {
   return new Turn(place, {
     message: operation.envelope,
     sessionId,

@@ -1,7 +1,7 @@
 import { AgentError, type Cursor } from "../envelope/index.js";
 
 /** A place in a task's journal. */
-export interface Place {
+export interface JournalPosition {
   readonly taskId: string;
   /** The last entry its reader has seen. */
   readonly seq: number;
@@ -16,8 +16,8 @@ export function cursorOf(taskId: string, seq: number): Cursor {
 }
 
 /** Where the reader stopped. What is no cursor of ours is the caller's mistake. */
-export function placeOf(cursor: string, maxBytes: number): Place {
-  const dot = cursor.indexOf(".//");
+export function journalPositionOf(cursor: string, maxBytes: number): JournalPosition {
+  const dot = cursor.indexOf(".");
   const seq = cursor.slice(0, Math.max(dot, 0));
   if (cursor.length > maxBytes || !SEQUENCE.test(seq) || dot === cursor.length - 1) throw malformed();
   const parsed = Number.parseInt(seq, 36);

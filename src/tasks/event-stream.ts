@@ -1,20 +1,20 @@
-import type { Event } from "../envelope/index.js";
+import type { AgentEvent } from "../envelope/index.js";
 import { JournalReader } from "./journal-reader.js";
 import { rethrowOurs } from "./refusals.js";
 
-const OVER: IteratorResult<Event> = Object.freeze({ done: true, value: undefined });
+const OVER: IteratorResult<AgentEvent> = Object.freeze({ done: true, value: undefined });
 
 /**
  * Events of something that is opened when the first is asked for: one event, or a reader. Not a generator, because
  * `return()` must not wait for what the stream waits for.
  */
-export class EventStream implements AsyncIterableIterator<Event> {
-  readonly #open: () => Promise<JournalReader | Event>;
-  #opened: Promise<JournalReader | Event> | undefined;
+export class EventStream implements AsyncIterableIterator<AgentEvent> {
+  readonly #open: () => Promise<JournalReader | AgentEvent>;
+  #opened: Promise<JournalReader | AgentEvent> | undefined;
   #reader: JournalReader | undefined;
   #over = false;
 
-  constructor(open: () => Promise<JournalReader | Event>) {
+  constructor(open: () => Promise<JournalReader | AgentEvent>) {
     this.#open = open;
   }
 
@@ -23,11 +23,11 @@ export class EventStream implements AsyncIterableIterator<Event> {
   }
 
   /** Once there is a reader it is asked directly: one promise an event instead of two. */
-  next(): Promise<IteratorResult<Event>> {
+  next(): Promise<IteratorResult<AgentEvent>> {
     return this.#reader === undefined || this.#over ? this.#first() : this.#reader.next();
   }
 
-  async #first(): Promise<IteratorResult<Event>> {
+  async #first(): Promise<IteratorResult<AgentEvent>> {
     if (this.#over) return OVER;
     this.#opened ??= this.#open();
     const opened = await this.#opened.catch(rethrowOurs);
@@ -41,7 +41,7 @@ export class EventStream implements AsyncIterableIterator<Event> {
   }
 
   /** The reader went away. What it read goes on. */
-  async return(): Promise<IteratorResult<Event>> {
+  async return(): Promise<IteratorResult<AgentEvent>> {
     this.#over = true;
     void this.#opened?.then(
       (opened) => (opened instanceof JournalReader ? opened.return() : undefined),

@@ -3,7 +3,7 @@ import { openTurn } from "./open-turn.js";
 import { storePush } from "./push-configs.js";
 import { taskNotFound } from "./refusals.js";
 import { Run } from "./run.js";
-import type { Workplace } from "./runtime-context.js";
+import type { RuntimeContext } from "./runtime-context.js";
 import { Existing, leaseOf } from "./start-task.js";
 import type { Facts, Heard } from "./store.js";
 import { ttlOf } from "./turn.js";
@@ -12,7 +12,7 @@ import { ttlOf } from "./turn.js";
 const LOOKS = 4;
 
 /** A message that names its task: it begins the next turn of a task that waits, and is queued for one that runs. */
-export async function followUp(place: Workplace, operation: OperationOf<"send">, call: Call): Promise<Run | Existing> {
+export async function followUp(place: RuntimeContext, operation: OperationOf<"send">, call: Call): Promise<Run | Existing> {
   const { envelope, push } = operation;
   const { taskId = "" } = envelope.context;
   const { owner } = call.caller;
@@ -32,7 +32,7 @@ export async function followUp(place: Workplace, operation: OperationOf<"send">,
 }
 
 /** Undefined when somebody else was faster. */
-async function resume(place: Workplace, operation: OperationOf<"send">, call: Call, facts: Facts) {
+async function resume(place: RuntimeContext, operation: OperationOf<"send">, call: Call, facts: Facts) {
   const { envelope: message } = operation;
   const { taskId = "" } = message.context;
   const { owner, id: caller } = call.caller;

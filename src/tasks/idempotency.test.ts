@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { all, brief, codeOf, gate, principal, TestRuntime, taskOf, userMessage } from "../../test/helpers/tasks.js";
-import { dataPart, type Event, type Part, requestDigest } from "../envelope/index.js";
+import { type AgentEvent, dataPart, type Part, requestDigest } from "../envelope/index.js";
 
 const key = (idempotencyKey: string) => ({ context: { idempotencyKey } });
 
@@ -28,7 +28,7 @@ describe("an idempotency key", () => {
     const accepted = taskOf(await at.send("x", { ...key("k"), delivery: "accepted" }));
     const reader = at.stream("x", key("k"))[Symbol.asyncIterator]();
     // The first event shows that the reader is there; the digest of the request takes a time of its own.
-    const events = [(await reader.next()).value as Event];
+    const events = [(await reader.next()).value as AgentEvent];
     work.open();
     for (let step = await reader.next(); step.done !== true; step = await reader.next()) events.push(step.value);
     const [one, two] = await Promise.all(sends);

@@ -15,9 +15,9 @@ export {
 } from "./agent-function.js";
 export { DEFAULT_TASK_LIMITS, type TaskLimits } from "./limits.js";
 export { byStatusTime, type PageEnd, pageEndOf, pageTokenOf } from "./page-token.js";
-export type { PushPort, Sent, Telling } from "./push-port.js";
+export type { PushNotification, PushOutcome, PushPort } from "./push-port.js";
 export { createRuntime, type Runtime, type RuntimeOptions, type RuntimeStats } from "./runtime.js";
-export type { FetchPart, Ids, ServedAgent } from "./runtime-context.js";
+export type { FetchPart, Ids, RuntimeAgent } from "./runtime-context.js";
 export type {
   Appended,
   Batch,
@@ -31,12 +31,12 @@ export type {
   IdempotencyKey,
   LeaseRequest,
   NewTask,
+  PushProgress,
   Refusal,
   Resumed,
   Snapshot,
   Store,
   TakenOver,
-  Told,
   Turned,
 } from "./store.js";
 export { createMemoryStore, type MemoryStoreOptions, type MemoryStoreSize } from "./stores/memory.js";

@@ -1,8 +1,8 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   type Cursor,
-  type Event,
   isTerminal,
   type Maybe,
   type State,
@@ -10,7 +10,7 @@ import {
 } from "../envelope/index.js";
 import { cursorOf } from "./cursor.js";
 import { asOurs } from "./refusals.js";
-import type { Endable, Workplace } from "./runtime-context.js";
+import type { Endable, RuntimeContext } from "./runtime-context.js";
 import type { Entry } from "./store.js";
 import { onGivingUp } from "./wait.js";
 
@@ -21,7 +21,7 @@ export interface Reading {
   /** The reader has seen everything up to here. */
   readonly after: number;
   /** Given before anything is read. */
-  readonly first: Maybe<Event>;
+  readonly first: Maybe<AgentEvent>;
   /** States after which nothing more is given. */
   endsAt(state: State): boolean;
   /** False: the log as it is, and no waiting. */
@@ -29,17 +29,17 @@ export interface Reading {
 }
 
 const NOT_ASKED: Promise<unknown> = Promise.resolve();
-const OVER: IteratorResult<Event> = Object.freeze({ done: true, value: undefined });
+const OVER: IteratorResult<AgentEvent> = Object.freeze({ done: true, value: undefined });
 
 /**
  * A task's journal from a cursor on. It pulls when its reader does, so a slow reader costs a cursor, not a queue. Written
  * by hand, because `return()` on a waiting generator waits with it. The task does not notice its readers.
  */
-export class JournalReader implements AsyncIterableIterator<Event>, Endable {
-  readonly #place: Workplace;
+export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable {
+  readonly #place: RuntimeContext;
   readonly #reading: Reading;
   readonly #release: (() => void)[] = [];
-  #first: Maybe<Event>;
+  #first: Maybe<AgentEvent>;
   #after: number;
   #page: readonly Entry[] = [];
   #next = 0;
@@ -50,7 +50,7 @@ export class JournalReader implements AsyncIterableIterator<Event>, Endable {
   #asked = 0;
   #last: Promise<unknown> = NOT_ASKED;
 
-  constructor(place: Workplace, reading: Reading, call: Call) {
+  constructor(place: RuntimeContext, reading: Reading, call: Call) {
     this.#place = place;
     this.#reading = reading;
     this.#first = reading.first;
@@ -71,7 +71,7 @@ export class JournalReader implements AsyncIterableIterator<Event>, Endable {
     return this;
   }
 
-  next(): Promise<IteratorResult<Event>> {
+  next(): Promise<IteratorResult<AgentEvent>> {
     this.#asked += 1;
     // Whoever asks again before the answer gets the entries in the order of asking.
     const step = this.#asked === 1 ? this.#step() : this.#last.then(this.#step, this.#step);
@@ -79,7 +79,7 @@ export class JournalReader implements AsyncIterableIterator<Event>, Endable {
     return step;
   }
 
-  async return(): Promise<IteratorResult<Event>> {
+  async return(): Promise<IteratorResult<AgentEvent>> {
     this.#stop();
     return OVER;
   }
@@ -91,7 +91,7 @@ export class JournalReader implements AsyncIterableIterator<Event>, Endable {
     this.#stop();
   }
 
-  readonly #step = async (): Promise<IteratorResult<Event>> => {
+  readonly #step = async (): Promise<IteratorResult<AgentEvent>> => {
     try {
       const first = this.#first;
       if (first !== undefined && this.#failure === undefined) {
@@ -112,14 +112,14 @@ export class JournalReader implements AsyncIterableIterator<Event>, Endable {
     }
   };
 
-  #ending(): IteratorResult<Event> {
+  #ending(): IteratorResult<AgentEvent> {
     const failure = this.#failure;
     this.#failure = undefined;
     if (failure !== undefined) throw failure;
     return OVER;
   }
 
-  #give({ seq, event }: Entry): Event {
+  #give({ seq, event }: Entry): AgentEvent {
     this.#next += 1;
     this.#after = seq;
     if (event.kind !== "artifact") {
@@ -169,7 +169,7 @@ export class JournalReader implements AsyncIterableIterator<Event>, Endable {
 }
 
 /** The event with its place in the log. Member by member: a spread costs several times as much, and this runs for every event. */
-function withCursor(event: TaskEvent, cursor: Cursor): Event {
+function withCursor(event: TaskEvent, cursor: Cursor): AgentEvent {
   switch (event.kind) {
     case "task":
       return { kind: "task", task: event.task, head: event.head, cursor };

@@ -1,6 +1,6 @@
 import { AgentError, type Json, type Maybe, type Task, type TaskEvent, TaskFold } from "../envelope/index.js";
-import { isAway, patiently } from "./retry-delay.js";
-import type { Workplace } from "./runtime-context.js";
+import { isAway, retryWhileAway } from "./retry-delay.js";
+import type { RuntimeContext } from "./runtime-context.js";
 import type { Refusal } from "./store.js";
 
 /** `away`: the store did not answer for too long. `unwritable`: it cannot take these entries, now or ever. */
@@ -26,7 +26,7 @@ export class JournalWriter {
   readonly taskId: string;
   readonly owner: string;
   readonly epoch: number;
-  readonly #place: Workplace;
+  readonly #place: RuntimeContext;
   readonly #heed: (written: Written) => void;
   #seq: number;
   #pending: TaskEvent[] = [];
@@ -39,7 +39,7 @@ export class JournalWriter {
   #refused: Maybe<Written>;
 
   /** `heed` hears of every write that nobody waited for. */
-  constructor(place: Workplace, start: WriterStart, heed: (written: Written) => void) {
+  constructor(place: RuntimeContext, start: WriterStart, heed: (written: Written) => void) {
     this.#place = place;
     this.#heed = heed;
     this.taskId = start.taskId;
@@ -133,7 +133,7 @@ export class JournalWriter {
   async #tryAppend(events: readonly TaskEvent[], state: Maybe<Json>, unlessHeard: boolean): Promise<Written> {
     const batch = { epoch: this.epoch, after: this.#seq, events, state, unlessHeard };
     try {
-      const appended = await patiently(this.#place, () => this.#place.store.append(this.taskId, batch));
+      const appended = await retryWhileAway(this.#place, () => this.#place.store.append(this.taskId, batch));
       if (!appended.ok) return appended;
       this.#seq += events.length;
       this.#keep(events);

@@ -47,7 +47,7 @@ export function relayedMessage({ agent, heard, sessionId, taskId }: Conversation
 }
 
 /** The message as the agent reads it; its text is put together when somebody looks. */
-export class Incoming implements IncomingMessage {
+export class InboundMessage implements IncomingMessage {
   readonly id: string;
   readonly ts: number;
   readonly src: string;

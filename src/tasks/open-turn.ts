@@ -1,5 +1,5 @@
 import type { Call, Envelope, Maybe, OperationOf } from "../envelope/index.js";
-import type { Workplace } from "./runtime-context.js";
+import type { RuntimeContext } from "./runtime-context.js";
 import type { Turned } from "./store.js";
 import { Turn } from "./turn.js";
 
@@ -14,7 +14,7 @@ export interface TurnCaller {
 
 /** The agent's view of a turn on a task that exists. */
 export function openTurn(
-  place: Workplace,
+  place: RuntimeContext,
   { caller, owner, call, delivery, restarted }: TurnCaller,
   message: Envelope,
   turned: Omit<Turned, "epoch" | "seq">,

@@ -17,7 +17,7 @@ export function pageTokenOf({ at, id }: PageEnd): string {
 /** Undefined for the first page. What is no token of ours is the caller's mistake. */
 export function pageEndOf(token: string | undefined): PageEnd | undefined {
   if (token === undefined || token === "") return undefined;
-  const dot = token.indexOf(".//");
+  const dot = token.indexOf(".");
   const at = token.slice(0, Math.max(dot, 0));
   if (token.length > LONGEST_TOKEN || !TIME.test(at) || dot === token.length - 1) {
     throw new AgentError("invalid_message", "pageToken: not a token of this agent", { field: "pageToken" });

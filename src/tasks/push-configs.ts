@@ -1,11 +1,11 @@
 import { AgentError, type Call, type EventOf, type OperationOf, type PushConfig } from "../envelope/index.js";
 import { checkPush } from "./push-checks.js";
-import type { Teller } from "./push-delivery.js";
+import type { PushDispatcher } from "./push-delivery.js";
 import { taskNotFound } from "./refusals.js";
-import type { Workplace } from "./runtime-context.js";
+import type { RuntimeContext } from "./runtime-context.js";
 
 /** The configuration as it is kept: with an id, and with the wire that asked for it. Throws for one that would never be told. */
-export async function checkedPush(place: Workplace, call: Call, config: PushConfig, taskId: string): Promise<PushConfig> {
+export async function checkedPush(place: RuntimeContext, call: Call, config: PushConfig, taskId: string): Promise<PushConfig> {
   const teller = requirePush(place);
   checkPush(config);
   const { url, token, authentication } = config;
@@ -17,7 +17,7 @@ export async function checkedPush(place: Workplace, call: Call, config: PushConf
 }
 
 /** Keeps where a caller wants to be told. */
-export async function storePush(place: Workplace, call: Call, config: PushConfig, taskId: string): Promise<PushConfig> {
+export async function storePush(place: RuntimeContext, call: Call, config: PushConfig, taskId: string): Promise<PushConfig> {
   const stored = await checkedPush(place, call, config, taskId);
   const outcome = await place.store.setPush(call.caller.owner, stored);
   if (outcome === "missing") throw taskNotFound(taskId);
@@ -30,13 +30,21 @@ export async function storePush(place: Workplace, call: Call, config: PushConfig
 }
 
 /** Keeps one configuration; the same id replaces. */
-export async function setPush(place: Workplace, { config }: OperationOf<"push.set">, call: Call): Promise<EventOf<"push.set">> {
+export async function setPush(
+  place: RuntimeContext,
+  { config }: OperationOf<"push.set">,
+  call: Call,
+): Promise<EventOf<"push.set">> {
   const stored = await storePush(place, call, config, config.taskId);
   return { kind: "push", config: withoutSecrets(stored) };
 }
 
 /** A configuration that is not there is answered like a task that is not there (A2A 1.0 §3.1.8). */
-export async function getPush(place: Workplace, operation: OperationOf<"push.get">, call: Call): Promise<EventOf<"push.get">> {
+export async function getPush(
+  place: RuntimeContext,
+  operation: OperationOf<"push.get">,
+  call: Call,
+): Promise<EventOf<"push.get">> {
   const { taskId, id } = operation;
   const config = (await configsOf(place, taskId, call)).find((one) => one.id === id);
   if (config === undefined) throw taskNotFound(taskId);
@@ -44,7 +52,11 @@ export async function getPush(place: Workplace, operation: OperationOf<"push.get
 }
 
 /** All of them: a task has so few that there is never a second page. */
-export async function listPush(place: Workplace, operation: OperationOf<"push.list">, call: Call): Promise<EventOf<"push.list">> {
+export async function listPush(
+  place: RuntimeContext,
+  operation: OperationOf<"push.list">,
+  call: Call,
+): Promise<EventOf<"push.list">> {
   if (operation.pageToken !== undefined && operation.pageToken !== "") {
     throw new AgentError("invalid_message", "pageToken: not a token of this agent", { field: "pageToken" });
   }
@@ -54,7 +66,7 @@ export async function listPush(place: Workplace, operation: OperationOf<"push.li
 
 /** Forgets one configuration; one that is not there is forgotten already. */
 export async function deletePush(
-  place: Workplace,
+  place: RuntimeContext,
   operation: OperationOf<"push.delete">,
   call: Call,
 ): Promise<EventOf<"push.delete">> {
@@ -65,12 +77,12 @@ export async function deletePush(
 }
 
 /** Without a port nothing about push is offered. */
-export function requirePush({ push }: Workplace): Teller {
+export function requirePush({ push }: RuntimeContext): PushDispatcher {
   if (push === undefined) throw new AgentError("push_unsupported", "this agent sends no push notifications");
   return push;
 }
 
-async function configsOf(place: Workplace, taskId: string, call: Call): Promise<readonly PushConfig[]> {
+async function configsOf(place: RuntimeContext, taskId: string, call: Call): Promise<readonly PushConfig[]> {
   requirePush(place);
   const configs = await place.store.pushes(taskId, call.caller.owner);
   if (configs === undefined) throw taskNotFound(taskId);

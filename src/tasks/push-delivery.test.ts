@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { brief, gate, manualTimers, settle, TestRuntime, taskOf } from "../../test/helpers/tasks.js";
 import type { PushConfig, PushDelivery } from "../envelope/index.js";
-import type { PushPort, Sent, Telling } from "./push-port.js";
+import type { PushNotification, PushOutcome, PushPort } from "./push-port.js";
 import { createMemoryStore } from "./stores/memory.js";
 
 const HOOK: PushConfig = { taskId: "", id: "p", url: "https://hooks.example" };
 const ENTRIES = ["task submitted", "artifact result", "status completed"];
-const OK: Sent = { accepted: true };
-const BUSY: Sent = { accepted: false, problem: "HTTP 503" };
+const OK: PushOutcome = { accepted: true };
+const BUSY: PushOutcome = { accepted: false, problem: "HTTP 503" };
 
 /** A port that answers as it is told to, and `OK` when it is told nothing. */
-function scripted(...answers: Sent[]) {
+function scripted(...answers: PushOutcome[]) {
   const tries: string[] = [];
   const push: PushPort = {
     async send({ event }) {
@@ -151,7 +151,7 @@ describe("telling webhooks", () => {
   });
 
   test("gives the task as it was with the entry", async () => {
-    const tellings: Telling[] = [];
+    const tellings: PushNotification[] = [];
     const push: PushPort = {
       async send(telling) {
         tellings.push(telling);

@@ -1,11 +1,11 @@
 import type { PushConfig } from "../envelope/index.js";
 import type { TaskLimits } from "./limits.js";
-import type { PushPort, Sent } from "./push-port.js";
-import type { DuePush, Entry, LeaseRequest, Store, Told } from "./store.js";
+import type { PushOutcome, PushPort } from "./push-port.js";
+import type { DuePush, Entry, LeaseRequest, PushProgress, Store } from "./store.js";
 import type { Timers } from "./timers.js";
 
 /** What a teller works with. */
-export interface TellerParts {
+export interface PushDispatcherParts {
   readonly port: PushPort;
   readonly store: Store;
   readonly timers: Timers;
@@ -20,19 +20,19 @@ const MAX_PROBLEM_CHARS = 200;
 /** A look for a later try comes this much after it is due: one that is early by a moment finds nothing. */
 const LOOK_AFTER_MS = 5;
 const NOT_KEPT = "entries are no longer kept";
-const SHUTTING_DOWN: Sent = Object.freeze({ accepted: false, problem: "this process is shutting down" });
+const SHUTTING_DOWN: PushOutcome = Object.freeze({ accepted: false, problem: "this process is shutting down" });
 
 /**
  * Tells webhooks what happened. The journal is the queue and each webhook is a cursor in it, kept by the store: a teller
  * remembers nothing that another process would miss. Entries of one webhook go out in order, one at a time; webhooks do
  * not wait for each other.
  */
-export class Teller {
-  readonly #parts: TellerParts;
+export class PushDispatcher {
+  readonly #parts: PushDispatcherParts;
   readonly #lease: LeaseRequest;
   readonly #stopLooking: () => void;
   /** Ends the requests under way, one function each. */
-  readonly #cuts = new Set<(sent: Sent) => void>();
+  readonly #cuts = new Set<(sent: PushOutcome) => void>();
   #telling = 0;
   #wanted = false;
   #looking = false;
@@ -40,7 +40,7 @@ export class Teller {
   #retry: { readonly at: number; off(): void } | undefined;
   #idle: (() => void) | undefined;
 
-  constructor(parts: TellerParts) {
+  constructor(parts: PushDispatcherParts) {
     this.#parts = parts;
     const { timers, limits, holder } = parts;
     // Longer than one try can take, so that nobody else begins the same one meanwhile.
@@ -145,7 +145,7 @@ export class Teller {
     }
   }
 
-  #outcome(sent: Sent, { seq }: Entry, failures: number): Told {
+  #outcome(sent: PushOutcome, { seq }: Entry, failures: number): PushProgress {
     if (sent.accepted) return { outcome: "accepted", seq, leaseMs: this.#lease.leaseMs };
     // Cut by our own end: not the webhook's fault, and the next process may go on at once.
     if (sent === SHUTTING_DOWN) return { outcome: "idle" };
@@ -170,16 +170,16 @@ export class Teller {
   }
 
   /** Settles in time whether the port does or not, and never rejects. */
-  #send({ config, owner }: DuePush, { seq, event }: Entry): Promise<Sent> {
+  #send({ config, owner }: DuePush, { seq, event }: Entry): Promise<PushOutcome> {
     const { port, store, timers, limits } = this.#parts;
     return new Promise((resolve) => {
       const attempt = new AbortController();
-      const end = (sent: Sent): void => {
+      const end = (sent: PushOutcome): void => {
         off();
         this.#cuts.delete(cut);
         resolve(sent);
       };
-      const cut = (sent: Sent): void => {
+      const cut = (sent: PushOutcome): void => {
         end(sent);
         attempt.abort();
       };

@@ -1,7 +1,7 @@
 import type { Maybe, PushConfig, Task, TaskEvent } from "../envelope/index.js";
 
 /** One journal entry on its way to one webhook. */
-export interface Telling {
+export interface PushNotification {
   readonly config: PushConfig;
   readonly seq: number;
   readonly event: TaskEvent;
@@ -10,7 +10,7 @@ export interface Telling {
 }
 
 /** `problem` is shown to whoever asked to be told, so it never has a secret in it. `final`: another try is no use. */
-export type Sent =
+export type PushOutcome =
   | { readonly accepted: true }
   | {
       readonly accepted: false;
@@ -22,7 +22,7 @@ export type Sent =
 /** The way out to webhooks. Order, retry and the record of both are the runtime's affair, the wire is this one's. */
 export interface PushPort {
   /** One try. The same entry may come again; two entries of one webhook never come at the same time. */
-  send(telling: Telling, signal: AbortSignal): Promise<Sent>;
+  send(telling: PushNotification, signal: AbortSignal): Promise<PushOutcome>;
   /** Throws AgentError for a webhook that would never be told. */
   allows?(config: PushConfig): Promise<void>;
 }

@@ -6,7 +6,7 @@ export function taskNotFound(taskId: string): AgentError {
 }
 
 /** Somebody else holds the task now, or nobody does. */
-export function lostPlace(): AgentError {
+export function cursorExpired(): AgentError {
   return new AgentError("lost_place", "the task is no longer held by this process");
 }
 

@@ -1,11 +1,11 @@
 import { AgentError } from "../envelope/index.js";
-import type { Workplace } from "./runtime-context.js";
+import type { RuntimeContext } from "./runtime-context.js";
 
 /** Between two tries of a store that is away. */
 const TRY_AGAIN_MS = 200;
 
 /** What a run asks of the store: one that is away is asked again while the run's lease may still hold. */
-export async function patiently<T>(place: Workplace, ask: () => Promise<T>): Promise<T> {
+export async function retryWhileAway<T>(place: RuntimeContext, ask: () => Promise<T>): Promise<T> {
   const giveUpAt = place.ids.now() + place.limits.storeAwayMs;
   for (;;) {
     try {

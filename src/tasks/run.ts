@@ -1,11 +1,11 @@
 import { AgentError, type Envelope, type Maybe, partsOf, type Task } from "../envelope/index.js";
 import { type AgentStream, isStream, Progress, Relayed, type Result } from "./agent-function.js";
 import { faultOf, JournalWriter, type Written } from "./journal-writer.js";
-import { Incoming } from "./messages.js";
+import { InboundMessage } from "./messages.js";
 import { openTurn } from "./open-turn.js";
-import { lostPlace } from "./refusals.js";
-import { patiently } from "./retry-delay.js";
-import type { Running, ServedAgent, Workplace } from "./runtime-context.js";
+import { cursorExpired } from "./refusals.js";
+import { retryWhileAway } from "./retry-delay.js";
+import type { Running, RuntimeAgent, RuntimeContext } from "./runtime-context.js";
 import type { Turned } from "./store.js";
 import { type Turn, type TurnTask, ttlOf } from "./turn.js";
 import {
@@ -27,7 +27,7 @@ export interface RunStart {
   readonly owner: string;
   readonly caller: string;
   readonly agentName: string;
-  readonly agent: ServedAgent;
+  readonly agent: RuntimeAgent;
   readonly epoch: number;
   readonly seq: number;
   readonly message: Envelope;
@@ -50,7 +50,7 @@ export class Run implements Running, TurnTask {
   readonly done: Promise<Maybe<number>>;
   /** The task as this run left it, where nobody else can have added to it; else the store knows. */
   outcome: Maybe<Task>;
-  readonly #place: Workplace;
+  readonly #place: RuntimeContext;
   readonly #start: RunStart;
   readonly #writer: JournalWriter;
   #turn: Turn;
@@ -67,7 +67,7 @@ export class Run implements Running, TurnTask {
   #settle: (seq: Maybe<number>) => void = () => undefined;
 
   /** The place must have been entered for the owner; the run leaves it at its end. */
-  constructor(place: Workplace, start: RunStart, turn: Turn) {
+  constructor(place: RuntimeContext, start: RunStart, turn: Turn) {
     const { task, owner, epoch, seq, message } = start;
     this.#place = place;
     this.#start = start;
@@ -144,7 +144,7 @@ export class Run implements Running, TurnTask {
   /** What the agent returns, or what it threw as one of ours: the words of a foreign error stay inside. */
   async #outcome(begun: Maybe<Begun>): Promise<Result | AgentError> {
     try {
-      const output = begun?.stream ?? this.#start.agent.handle(new Incoming(this.#message), this.#turn);
+      const output = begun?.stream ?? this.#start.agent.handle(new InboundMessage(this.#message), this.#turn);
       return isStream(output) ? await this.#pull(output, begun) : await output;
     } catch (thrown) {
       return AgentError.from(thrown);
@@ -220,11 +220,11 @@ export class Run implements Running, TurnTask {
     if (this.#stopAsked !== undefined && !this.#isOver()) await this.#stopNow(this.#stopAsked.state, this.#stopAsked.reason);
     if (this.#isOver()) return false;
     const { store } = this.#place;
-    const asking = patiently(this.#place, () => store.nextTurn(this.taskId, this.epoch, this.#turn.turn));
+    const asking = retryWhileAway(this.#place, () => store.nextTurn(this.taskId, this.epoch, this.#turn.turn));
     const next = await asking.catch(() => undefined);
     if (this.#isOver()) return false;
     if (next === undefined) {
-      this.abandon(lostPlace());
+      this.abandon(cursorExpired());
       return false;
     }
     this.#enterTurn(next.message, next.turned);
@@ -252,7 +252,7 @@ export class Run implements Running, TurnTask {
       return;
     }
     const fault = faultOf(written.because);
-    if (fault === undefined) this.abandon(lostPlace());
+    if (fault === undefined) this.abandon(cursorExpired());
     else void this.stop("failed", fault);
   }
 

@@ -1,7 +1,7 @@
 import { AgentError, type Call, type Json, type Maybe, type Metadata, type OperationOf, type Part } from "../envelope/index.js";
 import type { AgentFunction } from "./agent-function.js";
 import type { TaskLimits } from "./limits.js";
-import { Teller } from "./push-delivery.js";
+import { PushDispatcher } from "./push-delivery.js";
 import type { PushPort } from "./push-port.js";
 import type { Store } from "./store.js";
 import type { Timers } from "./timers.js";
@@ -14,7 +14,7 @@ export interface Ids {
 }
 
 /** An agent as the runtime serves it. */
-export interface ServedAgent {
+export interface RuntimeAgent {
   readonly handle: AgentFunction;
   /** A run that lost its holder is started again: at least once instead of at most once. */
   readonly restartable?: Maybe<boolean>;
@@ -50,8 +50,8 @@ export interface Endable {
 }
 
 /** The tools of one runtime. */
-export interface WorkplaceOptions {
-  readonly agents: ReadonlyMap<string, ServedAgent>;
+export interface RuntimeContextOptions {
+  readonly agents: ReadonlyMap<string, RuntimeAgent>;
   readonly store: Store;
   readonly ids: Ids;
   readonly timers: Timers;
@@ -62,14 +62,14 @@ export interface WorkplaceOptions {
 }
 
 /** What all runs of one runtime share: the tools, who is at work, and how much room is left. */
-export class Workplace {
-  readonly agents: ReadonlyMap<string, ServedAgent>;
+export class RuntimeContext {
+  readonly agents: ReadonlyMap<string, RuntimeAgent>;
   readonly store: Store;
   readonly ids: Ids;
   readonly timers: Timers;
   readonly limits: TaskLimits;
   /** Tells webhooks; undefined where push is not offered. */
-  readonly push: Maybe<Teller>;
+  readonly push: Maybe<PushDispatcher>;
   readonly fetchPart: Maybe<FetchPart>;
   /** The name under which this runtime holds leases. */
   readonly holder: string;
@@ -86,7 +86,7 @@ export class Workplace {
   #unwritten: (() => void)[] = [];
   #idle: (() => void) | undefined;
 
-  constructor(options: WorkplaceOptions) {
+  constructor(options: RuntimeContextOptions) {
     this.agents = options.agents;
     this.store = options.store;
     this.ids = options.ids;
@@ -96,7 +96,7 @@ export class Workplace {
     this.holder = options.ids.newId();
     const { push: port, store, timers, limits, random } = options;
     const { holder } = this;
-    this.push = port && new Teller({ port, store, timers, limits, random, holder, now: () => options.ids.now() });
+    this.push = port && new PushDispatcher({ port, store, timers, limits, random, holder, now: () => options.ids.now() });
   }
 
   get running(): number {

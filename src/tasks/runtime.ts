@@ -3,7 +3,7 @@ import { type TaskLimits, taskLimits } from "./limits.js";
 import { deletePush, getPush, listPush, setPush } from "./push-configs.js";
 import type { PushPort } from "./push-port.js";
 import { rethrowOurs } from "./refusals.js";
-import { type FetchPart, type Ids, type ServedAgent, Workplace } from "./runtime-context.js";
+import { type FetchPart, type Ids, type RuntimeAgent, RuntimeContext } from "./runtime-context.js";
 import { send } from "./send.js";
 import type { Store } from "./store.js";
 import { heedCancel, renewAll, settleAllLost } from "./sweep.js";
@@ -13,7 +13,7 @@ import { platformTimers, type Timers } from "./timers.js";
 /** What a runtime is made of. */
 export interface RuntimeOptions {
   /** By name; a call that names none means the first. */
-  readonly agents: ReadonlyMap<string, ServedAgent>;
+  readonly agents: ReadonlyMap<string, RuntimeAgent>;
   readonly store: Store;
   readonly ids: Ids;
   readonly limits?: Maybe<Partial<TaskLimits>>;
@@ -46,7 +46,7 @@ export interface Runtime {
 /** Puts agents to work over a store. */
 export function createRuntime(options: RuntimeOptions): Runtime {
   const { agents, store, ids, push, fetchPart, timers = platformTimers, random = Math.random } = options;
-  const place = new Workplace({ agents, store, ids, push, fetchPart, timers, random, limits: taskLimits(options.limits) });
+  const place = new RuntimeContext({ agents, store, ids, push, fetchPart, timers, random, limits: taskLimits(options.limits) });
   const stopSweeping = sweepEvery(place);
   const stopListening = store.listen?.(place.holder, (taskId) => void heedCancel(place, taskId).catch(() => undefined));
   let closed: Promise<void> | undefined;
@@ -68,7 +68,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   };
 }
 
-function handle(place: Workplace, operation: Operation, call: Call): Reply {
+function handle(place: RuntimeContext, operation: Operation, call: Call): Reply {
   switch (operation.kind) {
     case "send":
       return send(place, operation, call);
@@ -99,7 +99,7 @@ function handle(place: Workplace, operation: Operation, call: Call): Reply {
 }
 
 /** One timer for all tasks. Renewing comes first, and never waits for the other: what is held here must not be lost meanwhile. */
-function sweepEvery(place: Workplace): () => void {
+function sweepEvery(place: RuntimeContext): () => void {
   const renewing = oneAtATime(() => renewAll(place));
   const settling = oneAtATime(() => settleAllLost(place));
   return place.timers.every(place.limits.renewEveryMs, () => {
@@ -121,7 +121,7 @@ function oneAtATime(work: () => Promise<void>): () => void {
   };
 }
 
-async function closeDown(place: Workplace, drainMs: number): Promise<void> {
+async function closeDown(place: RuntimeContext, drainMs: number): Promise<void> {
   place.closing = true;
   const drainUntil = place.ids.now() + drainMs;
   if (drainMs > 0) await idleWithin(place, drainMs);
@@ -140,7 +140,7 @@ async function closeDown(place: Workplace, drainMs: number): Promise<void> {
 }
 
 /** Waits until nobody is at work, but not longer than `ms`. */
-function idleWithin(place: Workplace, ms: number): Promise<void> {
+function idleWithin(place: RuntimeContext, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const tooLate = place.timers.after(ms, resolve);
     place.onIdle(() => {

@@ -1,8 +1,8 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   type Cursor,
-  type Event,
   isInterrupted,
   isTerminal,
   type Maybe,
@@ -12,14 +12,14 @@ import {
   type Task,
 } from "../envelope/index.js";
 import { BareReply, firstTurn } from "./bare-reply.js";
-import { cursorOf, placeOf } from "./cursor.js";
+import { cursorOf, journalPositionOf } from "./cursor.js";
 import { EventStream } from "./event-stream.js";
 import { followUp } from "./follow-up.js";
 import { endsSendStream, JournalReader } from "./journal-reader.js";
 import { requirePush } from "./push-configs.js";
 import { asOurs, checkHistoryLength, rethrowOurs, taskNotFound } from "./refusals.js";
 import { Run } from "./run.js";
-import type { Workplace } from "./runtime-context.js";
+import type { RuntimeContext } from "./runtime-context.js";
 import { snapshotBehind } from "./snapshot-behind.js";
 import { type Asking, Existing, type NamedAgent, startTask } from "./start-task.js";
 import type { Snapshot } from "./store.js";
@@ -28,10 +28,10 @@ import { waitFor } from "./wait.js";
 
 type Send = OperationOf<"send">;
 /** A bare message, the run of a task of ours, or a task that was there. */
-type Opened = Event | Run | Existing;
+type Opened = AgentEvent | Run | Existing;
 
 /** A message to an agent: one event back, or a stream of them. */
-export function send(place: Workplace, operation: Send, call: Call): Reply {
+export function send(place: RuntimeContext, operation: Send, call: Call): Reply {
   switch (operation.delivery) {
     case "answer":
       return answer(place, operation, call);
@@ -44,7 +44,7 @@ export function send(place: Workplace, operation: Send, call: Call): Reply {
   }
 }
 
-async function answer(place: Workplace, operation: Send, call: Call): Promise<Event> {
+async function answer(place: RuntimeContext, operation: Send, call: Call): Promise<AgentEvent> {
   try {
     const opened = await open(place, operation, call);
     if (opened instanceof Run) return await answerOfRun(place, opened, operation, call);
@@ -55,7 +55,7 @@ async function answer(place: Workplace, operation: Send, call: Call): Promise<Ev
 }
 
 /** Waits for the run itself: nothing is read from the journal but the end. */
-async function answerOfRun(place: Workplace, run: Run, operation: Send, call: Call): Promise<Event> {
+async function answerOfRun(place: RuntimeContext, run: Run, operation: Send, call: Call): Promise<AgentEvent> {
   const { taskId, owner } = run;
   const seq = await waitFor(place, run.done, call);
   if (seq === undefined) return settled(place, new Existing(taskId, owner), operation, call);
@@ -64,14 +64,14 @@ async function answerOfRun(place: Workplace, run: Run, operation: Send, call: Ca
   return taskEvent(place, snapshot, operation.historyLength);
 }
 
-async function accept(place: Workplace, operation: Send, call: Call): Promise<Event> {
+async function accept(place: RuntimeContext, operation: Send, call: Call): Promise<AgentEvent> {
   const opened = await open(place, operation, call);
   if (opened instanceof Run) return taskEvent(place, { task: opened.opening, seq: opened.openingSeq }, operation.historyLength);
   return opened instanceof Existing ? taskEvent(place, await snapshotOf(place, opened), operation.historyLength) : opened;
 }
 
 /** Waits until the task is over or waits for its caller, whoever runs it. */
-async function settled(place: Workplace, existing: Existing, operation: Send, call: Call): Promise<Event> {
+async function settled(place: RuntimeContext, existing: Existing, operation: Send, call: Call): Promise<AgentEvent> {
   const { taskId, owner } = existing;
   const now = await snapshotOf(place, existing);
   if (isSettled(now.task.status.state)) return taskEvent(place, now, operation.historyLength);
@@ -84,7 +84,7 @@ async function settled(place: Workplace, existing: Existing, operation: Send, ca
 }
 
 /** Not async itself: the bare reply is the hot path, and every async frame on it costs. */
-function open(place: Workplace, operation: Send, call: Call): Promise<Opened> {
+function open(place: RuntimeContext, operation: Send, call: Call): Promise<Opened> {
   if (place.closing) throw new AgentError("unavailable", "the agent is shutting down");
   const { context } = operation.envelope;
   if (operation.historyLength !== undefined) checkHistoryLength(operation.historyLength);
@@ -94,7 +94,7 @@ function open(place: Workplace, operation: Send, call: Call): Promise<Opened> {
   return needsTask(operation) ? openTask(place, asking) : new BareReply(place, asking).begin();
 }
 
-async function openTask(place: Workplace, asking: Asking): Promise<Opened> {
+async function openTask(place: RuntimeContext, asking: Asking): Promise<Opened> {
   ttlOf(asking.operation.envelope);
   const opened = await startTask(place, asking, firstTurn(place, asking));
   if (opened instanceof Run) opened.begin();
@@ -107,7 +107,7 @@ function needsTask({ task, delivery, push, envelope }: Send): boolean {
 }
 
 /** The agent that is meant; no name means the first. */
-function agentNamed(place: Workplace, wanted: string): NamedAgent {
+function agentNamed(place: RuntimeContext, wanted: string): NamedAgent {
   const agent = place.agents.get(wanted);
   if (agent !== undefined) return { name: wanted, agent };
   if (wanted === "") for (const [name, first] of place.agents) return { name, agent: first };
@@ -115,7 +115,7 @@ function agentNamed(place: Workplace, wanted: string): NamedAgent {
 }
 
 /** The events of a send as they are journaled, from the task itself on; or the one bare message. */
-async function openStream(place: Workplace, operation: Send, call: Call): Promise<JournalReader | Event> {
+async function openStream(place: RuntimeContext, operation: Send, call: Call): Promise<JournalReader | AgentEvent> {
   if (operation.after !== undefined) return takeUp(place, operation.after, call);
   const opened = await open(place, operation, call);
   if (!(opened instanceof Run || opened instanceof Existing)) return opened;
@@ -127,8 +127,8 @@ async function openStream(place: Workplace, operation: Send, call: Call): Promis
 }
 
 /** The rest of a stream that a send has opened before: the task as its reader left it, then all it has missed. */
-async function takeUp(place: Workplace, after: Cursor, call: Call): Promise<JournalReader> {
-  const { taskId } = placeOf(after, place.limits.cursorBytes);
+async function takeUp(place: RuntimeContext, after: Cursor, call: Call): Promise<JournalReader> {
+  const { taskId } = journalPositionOf(after, place.limits.cursorBytes);
   const then = await snapshotBehind(place, taskId, after, call);
   const first = taskEvent(place, then, undefined);
   const { owner } = call.caller;
@@ -139,7 +139,7 @@ function isSettled(state: State): boolean {
   return isTerminal(state) || isInterrupted(state);
 }
 
-async function snapshotOf(place: Workplace, { taskId, owner }: Existing): Promise<Snapshot> {
+async function snapshotOf(place: RuntimeContext, { taskId, owner }: Existing): Promise<Snapshot> {
   const snapshot = await place.store.snapshot(taskId, owner);
   if (snapshot === undefined) throw taskNotFound(taskId);
   return snapshot;
@@ -147,15 +147,15 @@ async function snapshotOf(place: Workplace, { taskId, owner }: Existing): Promis
 
 /** A snapshot as the caller wants to see it. */
 export function taskEvent(
-  place: Workplace,
+  place: RuntimeContext,
   { task, seq }: Snapshot,
   historyLength: Maybe<number>,
-): Event & { readonly kind: "task" } {
+): AgentEvent & { readonly kind: "task" } {
   return { kind: "task", task: withHistory(task, historyLength, place), head: undefined, cursor: cursorOf(task.id, seq) };
 }
 
 /** At most the newest `historyLength` messages, and never more than the limit. */
-export function withHistory(task: Task, historyLength: Maybe<number>, { limits }: Workplace): Task {
+export function withHistory(task: Task, historyLength: Maybe<number>, { limits }: RuntimeContext): Task {
   const most = Math.min(historyLength ?? limits.historyPerTask, limits.historyPerTask);
   if (task.history.length <= most) return task;
   return { ...task, history: most === 0 ? [] : task.history.slice(-most) };

@@ -1,13 +1,13 @@
 import { AgentError, type Call } from "../envelope/index.js";
-import { placeOf } from "./cursor.js";
+import { journalPositionOf } from "./cursor.js";
 import { taskNotFound } from "./refusals.js";
-import type { Workplace } from "./runtime-context.js";
+import type { RuntimeContext } from "./runtime-context.js";
 import type { Snapshot } from "./store.js";
 
 /** The task as the reader of a cursor left it. Never a silent gap: what is not kept any more is said to be so. */
-export async function snapshotBehind(place: Workplace, taskId: string, cursor: string, call: Call): Promise<Snapshot> {
+export async function snapshotBehind(place: RuntimeContext, taskId: string, cursor: string, call: Call): Promise<Snapshot> {
   const { owner } = call.caller;
-  const at = placeOf(cursor, place.limits.cursorBytes);
+  const at = journalPositionOf(cursor, place.limits.cursorBytes);
   const facts = await place.store.facts(taskId, owner);
   if (facts === undefined) throw taskNotFound(taskId);
   if (at.taskId !== taskId || at.seq > facts.seq) {

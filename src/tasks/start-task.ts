@@ -9,7 +9,7 @@ import {
 } from "../envelope/index.js";
 import { checkedPush } from "./push-configs.js";
 import { Run } from "./run.js";
-import type { ServedAgent, Workplace } from "./runtime-context.js";
+import type { RuntimeAgent, RuntimeContext } from "./runtime-context.js";
 import type { IdempotencyKey, LeaseRequest } from "./store.js";
 import type { Turn } from "./turn.js";
 
@@ -26,7 +26,7 @@ export class Existing {
 /** An agent and the name it is served under. */
 export interface NamedAgent {
   readonly name: string;
-  readonly agent: ServedAgent;
+  readonly agent: RuntimeAgent;
 }
 
 /** A send as it is understood: who asks whom, in which conversation. */
@@ -38,7 +38,7 @@ export interface Asking {
 }
 
 /** Makes the task and its run; the run has not begun. A key that is known leads to the task it has started. */
-export async function startTask(place: Workplace, asking: Asking, turn: Turn): Promise<Run | Existing> {
+export async function startTask(place: RuntimeContext, asking: Asking, turn: Turn): Promise<Run | Existing> {
   const { operation, call, named, sessionId } = asking;
   const { envelope: message } = operation;
   const { owner, id: caller } = call.caller;
@@ -64,7 +64,7 @@ export async function startTask(place: Workplace, asking: Asking, turn: Turn): P
 }
 
 /** The lease this runtime asks for. */
-export function leaseOf(place: Workplace): LeaseRequest {
+export function leaseOf(place: RuntimeContext): LeaseRequest {
   return { holder: place.holder, leaseMs: place.limits.leaseMs };
 }
 
@@ -73,7 +73,7 @@ function newTask(names: Pick<Task, "id" | "contextId" | "metadata">, message: En
   return { ...names, status, artifacts: [], history: [message] };
 }
 
-async function keyOf(place: Workplace, message: Envelope, agent: string): Promise<IdempotencyKey> {
+async function keyOf(place: RuntimeContext, message: Envelope, agent: string): Promise<IdempotencyKey> {
   const { idempotencyKey: key = "" } = message.context;
   const { idempotencyKeyBytes, idempotencyKeepMs } = place.limits;
   if (key === "" || new TextEncoder().encode(key).byteLength > idempotencyKeyBytes) {

@@ -141,7 +141,7 @@ export interface DuePush {
  * `accepted`: told up to this entry, and the lease begins anew. `idle`: nothing is left for now; it is let go. `failed`:
  * to be tried again no sooner than `retryInMs`; it is let go. `gave_up`: nothing more is sent.
  */
-export type Told =
+export type PushProgress =
   | { readonly outcome: "accepted"; readonly seq: number; readonly leaseMs: number }
   | { readonly outcome: "idle" }
   | { readonly outcome: "failed"; readonly retryInMs: number; readonly problem: string }
@@ -193,7 +193,7 @@ export interface Store {
   /** Webhooks with entries to be told of that are due and in nobody's hands, now in the caller's. */
   duePushes(lease: LeaseRequest, limit: number): Promise<readonly DuePush[]>;
   /** False when another epoch has it, or it is gone. */
-  told(due: DuePush, told: Told): Promise<boolean>;
+  told(due: DuePush, told: PushProgress): Promise<boolean>;
   /** A hint that something changed, never the data: readers read from their own cursor. */
   wake(taskId: string, run: () => void): () => void;
   /** A hint that a cancel waits for a task of this holder, for stores that several processes share. */

@@ -1,20 +1,20 @@
 import { AgentError } from "../envelope/index.js";
 import { openTurn } from "./open-turn.js";
-import { lostPlace } from "./refusals.js";
+import { cursorExpired } from "./refusals.js";
 import { Run } from "./run.js";
-import type { Running, ServedAgent, Workplace } from "./runtime-context.js";
+import type { Running, RuntimeAgent, RuntimeContext } from "./runtime-context.js";
 import { leaseOf } from "./start-task.js";
 import type { TakenOver } from "./store.js";
 import { failedEvent, statusEvent } from "./turn-events.js";
 
 /** Keeps what is held here. */
-export async function renewAll(place: Workplace): Promise<void> {
+export async function renewAll(place: RuntimeContext): Promise<void> {
   const runs = [...place.runs.values()];
   if (runs.length > 0) await renew(place, runs);
 }
 
 /** Ends or restarts what nobody holds any more, until nothing of the kind is left. Who shuts down leaves it to others. */
-export async function settleAllLost(place: Workplace): Promise<void> {
+export async function settleAllLost(place: RuntimeContext): Promise<void> {
   const most = place.limits.takeOversAtOnce;
   for (let found = most; found === most && !place.closing; ) {
     const lost = await place.store.takeOver(leaseOf(place), most);
@@ -25,25 +25,25 @@ export async function settleAllLost(place: Workplace): Promise<void> {
 }
 
 /** Somebody asked another process to cancel a task that runs here; the store says whether that is so. */
-export async function heedCancel(place: Workplace, taskId: string): Promise<void> {
+export async function heedCancel(place: RuntimeContext, taskId: string): Promise<void> {
   const run = place.runs.get(taskId);
   if (run !== undefined) await renew(place, [run]);
 }
 
-async function renew(place: Workplace, runs: readonly Running[]): Promise<void> {
+async function renew(place: RuntimeContext, runs: readonly Running[]): Promise<void> {
   const renewed = await place.store.renew(runs, place.limits.leaseMs);
   for (const [index, run] of runs.entries()) {
     const answer = renewed[index];
     if (answer === undefined) continue;
-    if (!answer.ok) run.abandon(lostPlace());
+    if (!answer.ok) run.abandon(cursorExpired());
     else if (answer.cancelRequested) void run.stop("canceled", new AgentError("cancelled", "the task was canceled"));
   }
 }
 
 /** A run that lost its holder: canceled if that was asked for, started again if the agent allows it, else failed. */
-async function settleLost(place: Workplace, lost: TakenOver): Promise<void> {
+async function settleLost(place: RuntimeContext, lost: TakenOver): Promise<void> {
   // Our own run was too late to renew and is fenced off now.
-  place.runs.get(lost.taskId)?.abandon(lostPlace());
+  place.runs.get(lost.taskId)?.abandon(cursorExpired());
   const agent = place.agents.get(lost.agent);
   if (!lost.cancelRequested && agent?.restartable === true) return restart(place, lost, agent);
   const { taskId, epoch, seq } = lost;
@@ -56,7 +56,7 @@ async function settleLost(place: Workplace, lost: TakenOver): Promise<void> {
 }
 
 /** Where there is no room for it, it waits until its lease has run out once more: for another process, or for room here. */
-async function restart(place: Workplace, lost: TakenOver, agent: ServedAgent): Promise<void> {
+async function restart(place: RuntimeContext, lost: TakenOver, agent: RuntimeAgent): Promise<void> {
   const { taskId, owner, agent: agentName, epoch, seq, message } = lost;
   const task = (await place.store.snapshot(taskId, owner))?.task;
   if (task === undefined || place.closing) return;

@@ -11,7 +11,7 @@ import {
   taskOf,
   tasksOf,
 } from "../../test/helpers/tasks.js";
-import { AgentError, CancelSource, type Cursor, type Event, startCall } from "../envelope/index.js";
+import { AgentError, type AgentEvent, CancelSource, type Cursor, startCall } from "../envelope/index.js";
 
 const echo = () => "x";
 const bob = startCall({ caller: principal("bob") });
@@ -61,7 +61,7 @@ describe("task.list", () => {
     await at.task("x", { call: { caller: principal("bob") } });
     return at;
   }
-  const ids = (page: Event) => tasksOf(page).map(({ id }) => id);
+  const ids = (page: AgentEvent) => tasksOf(page).map(({ id }) => id);
 
   test("shows the caller's own, newest status first, without artifacts unless asked", async () => {
     const at = await withTasks();

@@ -1,7 +1,7 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
-  type Event,
   type EventOf,
   isInterrupted,
   isTerminal,
@@ -10,20 +10,20 @@ import {
 import { EventStream } from "./event-stream.js";
 import { JournalReader, type Reading } from "./journal-reader.js";
 import { checkHistoryLength, taskNotFound } from "./refusals.js";
-import type { Workplace } from "./runtime-context.js";
+import type { RuntimeContext } from "./runtime-context.js";
 import { taskEvent, withHistory } from "./send.js";
 import { snapshotBehind } from "./snapshot-behind.js";
 import type { Snapshot } from "./store.js";
 
 /** The task as it stands. */
-export async function getTask(place: Workplace, operation: OperationOf<"task.get">, call: Call): Promise<Event> {
+export async function getTask(place: RuntimeContext, operation: OperationOf<"task.get">, call: Call): Promise<AgentEvent> {
   checkHistoryLength(operation.historyLength);
   return taskEvent(place, await snapshotOf(place, operation.taskId, call), operation.historyLength);
 }
 
 /** One page of the caller's own tasks. */
 export async function listTasks(
-  place: Workplace,
+  place: RuntimeContext,
   operation: OperationOf<"task.list">,
   call: Call,
 ): Promise<EventOf<"task.list">> {
@@ -42,7 +42,7 @@ export async function listTasks(
 }
 
 /** Terminal is final: an ended task is not canceled, a canceled one stays as it is (A2A 1.0 §3.3.1). */
-export async function cancelTask(place: Workplace, operation: OperationOf<"task.cancel">, call: Call): Promise<Event> {
+export async function cancelTask(place: RuntimeContext, operation: OperationOf<"task.cancel">, call: Call): Promise<AgentEvent> {
   const { taskId, onlyOnce } = operation;
   const { owner } = call.caller;
   const elsewhere = await canceledElsewhere(place, taskId, call);
@@ -60,7 +60,7 @@ export async function cancelTask(place: Workplace, operation: OperationOf<"task.
 }
 
 /** The work of some agents is done elsewhere: it is stopped there first, and what comes of that may still be told here. */
-async function canceledElsewhere(place: Workplace, taskId: string, call: Call): Promise<boolean> {
+async function canceledElsewhere(place: RuntimeContext, taskId: string, call: Call): Promise<boolean> {
   const facts = await place.store.facts(taskId, call.caller.owner);
   if (facts?.saved === undefined || isTerminal(facts.state)) return false;
   const agent = place.agents.get(facts.agent);
@@ -71,7 +71,7 @@ async function canceledElsewhere(place: Workplace, taskId: string, call: Call): 
 }
 
 /** Our own run ends at once. A holder elsewhere learns of it by its next write or renewal. */
-async function stopped(place: Workplace, taskId: string, call: Call): Promise<void> {
+async function stopped(place: RuntimeContext, taskId: string, call: Call): Promise<void> {
   const run = place.runs.get(taskId);
   if (run !== undefined) return run.stop("canceled", new AgentError("cancelled", "the task was canceled"));
   const now = await snapshotOf(place, taskId, call);
@@ -79,7 +79,7 @@ async function stopped(place: Workplace, taskId: string, call: Call): Promise<vo
 }
 
 /** Waits for the end of a task behind this entry, but not for long. */
-async function ended(place: Workplace, taskId: string, after: number, call: Call): Promise<void> {
+async function ended(place: RuntimeContext, taskId: string, after: number, call: Call): Promise<void> {
   const reading = { taskId, owner: call.caller.owner, after, first: undefined, endsAt: isTerminal, follow: true };
   const reader = new JournalReader(place, reading, call);
   const enough = place.timers.after(place.limits.cancelGraceMs, () => void reader.return());
@@ -88,11 +88,11 @@ async function ended(place: Workplace, taskId: string, after: number, call: Call
 }
 
 /** The task, then what happens to it. With a cursor: the task as its reader left it, then all it has missed. */
-export function subscribe(place: Workplace, operation: OperationOf<"task.subscribe">, call: Call): EventStream {
+export function subscribe(place: RuntimeContext, operation: OperationOf<"task.subscribe">, call: Call): EventStream {
   return new EventStream(async () => new JournalReader(place, await readingOf(place, operation, call), call));
 }
 
-async function readingOf(place: Workplace, operation: OperationOf<"task.subscribe">, call: Call): Promise<Reading> {
+async function readingOf(place: RuntimeContext, operation: OperationOf<"task.subscribe">, call: Call): Promise<Reading> {
   const { taskId, follow, after } = operation;
   const { owner } = call.caller;
   const reading = { taskId, owner, endsAt: isTerminal, follow };
@@ -107,7 +107,7 @@ async function readingOf(place: Workplace, operation: OperationOf<"task.subscrib
   return { ...reading, after: now.seq, first: taskEvent(place, now, undefined) };
 }
 
-async function snapshotOf(place: Workplace, taskId: string, call: Call): Promise<Snapshot> {
+async function snapshotOf(place: RuntimeContext, taskId: string, call: Call): Promise<Snapshot> {
   const snapshot = await place.store.snapshot(taskId, call.caller.owner);
   if (snapshot === undefined) throw taskNotFound(taskId);
   return snapshot;

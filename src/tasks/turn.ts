@@ -15,7 +15,7 @@ import {
 } from "../envelope/index.js";
 import { type ArtifactOptions, Ending, Progress, type TaskContext } from "./agent-function.js";
 import { jsonSize } from "./content-size.js";
-import type { Workplace } from "./runtime-context.js";
+import type { RuntimeContext } from "./runtime-context.js";
 
 const NOTHING: ArtifactOptions = Object.freeze({});
 const NONE: readonly never[] = Object.freeze([]);
@@ -56,7 +56,7 @@ export class Turn implements TaskContext {
   readonly call: Maybe<Call>;
   readonly delivery: OperationOf<"send">["delivery"];
   readonly restarted: boolean;
-  readonly #place: Workplace;
+  readonly #place: RuntimeContext;
   #task: Maybe<TurnTask>;
   #saved: Maybe<Json>;
   #cancel: CancelSource | undefined;
@@ -65,7 +65,7 @@ export class Turn implements TaskContext {
   #expiry: (() => void) | undefined;
   #lastArtifact: string | undefined;
 
-  constructor(place: Workplace, start: TurnStart) {
+  constructor(place: RuntimeContext, start: TurnStart) {
     this.#place = place;
     this.sessionId = start.sessionId;
     this.turn = start.number;

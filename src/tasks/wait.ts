@@ -1,8 +1,8 @@
 import { AgentError, type Call } from "../envelope/index.js";
-import type { Workplace } from "./runtime-context.js";
+import type { RuntimeContext } from "./runtime-context.js";
 
 /** Ends with `work`, or before it when the caller hangs up or its deadline passes. The work goes on either way. */
-export function waitFor<T>(place: Workplace, work: Promise<T>, call: Call): Promise<T> {
+export function waitFor<T>(place: RuntimeContext, work: Promise<T>, call: Call): Promise<T> {
   return new Promise((resolve, reject) => {
     const release = onGivingUp(place, call, reject);
     work.then(
@@ -19,7 +19,7 @@ export function waitFor<T>(place: Workplace, work: Promise<T>, call: Call): Prom
 }
 
 /** Calls `giveUp` when nobody waits for the answer any longer: deadlines race, they do not wait to be heard. */
-export function onGivingUp(place: Workplace, call: Call, giveUp: (reason: AgentError) => void): () => void {
+export function onGivingUp(place: RuntimeContext, call: Call, giveUp: (reason: AgentError) => void): () => void {
   const offCancel = call.cancel.onCancel(giveUp);
   const { deadline } = call;
   if (deadline === undefined) return offCancel;

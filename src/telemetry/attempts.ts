@@ -1,5 +1,5 @@
 import type { Cancel, Maybe, Operation } from "../envelope/index.js";
-import type { Request } from "../transport/exchange.js";
+import type { HttpRequest } from "../transport/exchange.js";
 
 /** One try of one call, as the wire sees it. */
 export interface Attempt {
@@ -27,7 +27,7 @@ export class Attempts {
   }
 
   /** Asks for the request's cancel only when some try is marked: most requests have made none yet. */
-  of(request: Request): Maybe<Attempt> {
+  of(request: HttpRequest): Maybe<Attempt> {
     return this.#open === 0 ? undefined : this.#byCancel.get(request.cancel);
   }
 }

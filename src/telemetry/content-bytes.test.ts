@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Event, NO_CONTEXT, NO_META, type Part } from "../envelope/index.js";
+import { type AgentEvent, NO_CONTEXT, NO_META, type Part } from "../envelope/index.js";
 import { partsBytes, receivedContentBytes, sentContentBytes, utf8Length } from "./content-bytes.js";
 
 const envelope = { id: "m", ts: 1, src: "a", dst: "b", intent: "", role: "agent", context: NO_CONTEXT, meta: NO_META } as const;
@@ -45,7 +45,7 @@ describe("content of operations and events", () => {
 
   test("a task has its artifacts and its status message; history was counted before", () => {
     const said = { ...envelope, content: [text("12345")] };
-    const event: Event = {
+    const event: AgentEvent = {
       kind: "task",
       task: {
         id: "t",
@@ -58,7 +58,7 @@ describe("content of operations and events", () => {
     expect(receivedContentBytes(event)).toBe(8);
   });
 
-  test.each<[string, Event, number]>([
+  test.each<[string, AgentEvent, number]>([
     ["message", { kind: "message", message: { ...envelope, content: [text("123")] } }, 3],
     ["status", { kind: "status", taskId: "t", contextId: "c", status: { state: "working", at: 1 } }, 0],
     [

@@ -1,4 +1,4 @@
-import type { Event, Operation, Part, Task } from "../envelope/index.js";
+import type { AgentEvent, Operation, Part, Task } from "../envelope/index.js";
 
 const encoder = new TextEncoder();
 /** Written over at every use and never read: only the count matters. */
@@ -44,7 +44,7 @@ export function sentContentBytes(operation: Operation): number {
 }
 
 /** Content bytes that come back with an event. History is what was counted before. */
-export function receivedContentBytes(event: Event): number {
+export function receivedContentBytes(event: AgentEvent): number {
   switch (event.kind) {
     case "message":
       return partsBytes(event.message.content);

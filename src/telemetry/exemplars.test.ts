@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { AgentError, type Event, type Handler, NO_META, type Operation, startCall } from "../envelope/index.js";
+import { AgentError, type AgentEvent, type Handler, NO_META, type Operation, startCall } from "../envelope/index.js";
 import { createMetrics, type Metrics } from "./metrics.js";
 import { createTelemetry } from "./telemetry.js";
 
 const EDGE = { srcAgent: "planner", dstId: "translator", protocol: "p" };
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
-const done: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 2 } };
+const done: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 2 } };
 
 function send(traceId?: string): Operation {
   const envelope = { id: "m", ts: 1, src: "a", dst: "b", intent: "", role: "user", content: [], meta: NO_META } as const;

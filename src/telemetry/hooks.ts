@@ -1,4 +1,4 @@
-import type { AgentError, Event, Maybe, Operation } from "../envelope/index.js";
+import type { AgentError, AgentEvent, Maybe, Operation } from "../envelope/index.js";
 import type { Edge } from "./edge.js";
 
 /** On every note: between whom, and in which trace. */
@@ -32,13 +32,13 @@ export interface TransportedNote extends TransportNote {
 }
 export interface StreamEventNote extends Noted {
   readonly operation: Operation;
-  readonly event: Event;
+  readonly event: AgentEvent;
   /** Counts from 0. */
   readonly index: number;
 }
 export interface DecodeNote extends Noted {
   readonly operation: Operation;
-  readonly event: Event;
+  readonly event: AgentEvent;
 }
 /** What a policy says that tries again; see `policyWatch`. */
 export interface RetryNote extends Noted {

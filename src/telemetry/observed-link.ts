@@ -1,7 +1,7 @@
 import { AgentError, type Maybe } from "../envelope/index.js";
 import { watchIterable } from "../policies/index.js";
 import { traceIdIn } from "../policies/trace-id.js";
-import type { Chunk, Exchange, Link, Request, Response, Session } from "../transport/exchange.js";
+import type { Chunk, Exchange, HttpRequest, HttpResponse, Link, Session } from "../transport/exchange.js";
 import type { Attempt, Attempts } from "./attempts.js";
 import type { Edge } from "./edge.js";
 import type { Hooks } from "./hooks.js";
@@ -38,7 +38,7 @@ export function observedLink(link: Link, observer: LinkObserver): Link {
 function observedExchange(exchange: Exchange, observer: LinkObserver): Exchange {
   return (request) => {
     const trip = new Trip(request, observer);
-    let response: Response | Promise<Response>;
+    let response: HttpResponse | Promise<HttpResponse>;
     try {
       response = exchange(request);
     } catch (thrown) {
@@ -55,13 +55,13 @@ function observedExchange(exchange: Exchange, observer: LinkObserver): Exchange 
 
 /** One request and its response. */
 class Trip {
-  readonly #request: Request;
+  readonly #request: HttpRequest;
   readonly #observer: LinkObserver;
   readonly #attempt: Maybe<Attempt>;
   readonly #startedMs: number;
   #received = 0;
 
-  constructor(request: Request, observer: LinkObserver) {
+  constructor(request: HttpRequest, observer: LinkObserver) {
     this.#request = request;
     this.#observer = observer;
     this.#attempt = observer.attempts.of(request);
@@ -73,7 +73,7 @@ class Trip {
     this.#startedMs = hooks === undefined ? 0 : observer.now();
   }
 
-  readonly arrived = (response: Response): Response => {
+  readonly arrived = (response: HttpResponse): HttpResponse => {
     this.#countSent();
     return watchBody(response, {
       bytes: (count) => {

@@ -1,7 +1,7 @@
 import type { Call, Layer, Operation } from "../envelope/index.js";
 import { around } from "../policies/index.js";
 import { traceIdOf } from "../policies/trace-id.js";
-import type { Exchange, Request, Response } from "../transport/exchange.js";
+import type { Exchange, HttpRequest, HttpResponse } from "../transport/exchange.js";
 import { receivedContentBytes, sentContentBytes } from "./content-bytes.js";
 import { OTHER } from "./edge.js";
 import type { EdgeMeter, Metrics } from "./metrics.js";
@@ -23,7 +23,7 @@ export interface ServerMetering {
   /** Counts the payloads of requests that became a call. */
   exchange(exchange: Exchange): Exchange;
   /** Whose bytes they are: told when a request has become a call. */
-  began(request: Request, call: Call): void;
+  began(request: HttpRequest, call: Call): void;
 }
 
 interface Watched {
@@ -44,7 +44,7 @@ export function serverMetering({ metrics, serves, now }: ServerMeteringOptions):
     return metrics.meter(srcAgent, serves === undefined || serves(agent) ? agent : OTHER, via.protocol);
   };
   // Emptied by hand when a visit ends, so that it never holds more than what is under way.
-  const underWay = new Map<Request, Visit>();
+  const underWay = new Map<HttpRequest, Visit>();
   return {
     layer: around<Watched>({
       begin(operation, call) {
@@ -86,7 +86,7 @@ export function serverMetering({ metrics, serves, now }: ServerMeteringOptions):
   };
 }
 
-function count({ meter }: Visit, request: Request, response: Response): Response {
+function count({ meter }: Visit, request: HttpRequest, response: HttpResponse): HttpResponse {
   if (meter === undefined) return response;
   meter.bytes(request.body.length);
   return watchBody(response, { bytes: (bytes) => meter.bytes(bytes), end: () => undefined });

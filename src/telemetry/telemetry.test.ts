@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   CancelSource,
-  type Event,
   type Handler,
   NO_CONTEXT,
   type Operation,
@@ -12,7 +12,7 @@ import {
   textPart,
 } from "../envelope/index.js";
 import { stack } from "../policies/index.js";
-import type { Chunk, Exchange, Link, Request, Response } from "../transport/exchange.js";
+import type { Chunk, Exchange, HttpRequest, HttpResponse, Link } from "../transport/exchange.js";
 import type { Hooks } from "./hooks.js";
 import { createMetrics, type Metrics } from "./metrics.js";
 import { createTelemetry, noTelemetry, type Telemetry } from "./telemetry.js";
@@ -26,7 +26,7 @@ function send(text: string, retryCount?: number): Operation {
   return { kind: "send", envelope: { ...envelope, context: NO_CONTEXT, meta: { retryCount } }, delivery: "answer", task: "auto" };
 }
 
-function requestOf(body: string, call: Call): Request {
+function requestOf(body: string, call: Call): HttpRequest {
   return {
     method: "POST",
     path: "/p",
@@ -45,7 +45,7 @@ function linkTo(exchange: Exchange): Link {
   return { exchange, close: async () => undefined };
 }
 
-const message: Event = {
+const message: AgentEvent = {
   kind: "message",
   message: { id: "r", ts: 2, src: "b", dst: "a", intent: "", role: "agent", content: [ANSWER], context: NO_CONTEXT, meta: {} },
 };
@@ -69,11 +69,11 @@ function connected(telemetry: Telemetry, exchange: Exchange, shape: "one" | "man
   return stack([telemetry.client(EDGE), telemetry.wire(EDGE)])(half);
 }
 
-const whole = (body: Chunk): Response => ({ status: 200, headers: {}, body });
+const whole = (body: Chunk): HttpResponse => ({ status: 200, headers: {}, body });
 async function* chunks(...parts: readonly Chunk[]): AsyncGenerator<Chunk> {
   yield* parts;
 }
-const streamed = (body: AsyncIterable<Chunk>): Response => ({ status: 200, headers: {}, body });
+const streamed = (body: AsyncIterable<Chunk>): HttpResponse => ({ status: 200, headers: {}, body });
 
 function count(metrics: Metrics, name: string): unknown {
   const [sample] = metrics.families().find((family) => family.name === name)?.samples ?? [];
@@ -100,7 +100,7 @@ function recorder(): { readonly hooks: Required<Hooks>; readonly notes: [string,
 
 async function drain(handler: Handler, operation: Operation, call = startCall()): Promise<number> {
   let seen = 0;
-  for await (const _event of handler(operation, call) as AsyncIterable<Event>) seen++; // `connected(…, "many")` streams
+  for await (const _event of handler(operation, call) as AsyncIterable<AgentEvent>) seen++; // `connected(…, "many")` streams
   return seen;
 }
 
@@ -118,7 +118,7 @@ describe("metrics of a client", () => {
 
   test("many events: every chunk and every event", async () => {
     const metrics = createMetrics();
-    const exchange = (): Response => streamed(chunks("123", new Uint8Array(4)));
+    const exchange = (): HttpResponse => streamed(chunks("123", new Uint8Array(4)));
     expect(await drain(connected(createTelemetry({ metrics }), exchange, "many"), send("hi"))).toBe(2);
     expect(count(metrics, "MSG_BYTES")).toBe(10 + 3 + 4);
     expect(count(metrics, "MSG_BYTES_PAYLOAD")).toBe(2 + 8 + 8);
@@ -164,7 +164,7 @@ describe("metrics of a client", () => {
       telemetry,
       () => streamed(chunks("1", "2")),
       "many",
-    )(send("hi"), startCall()) as AsyncIterable<Event>)
+    )(send("hi"), startCall()) as AsyncIterable<AgentEvent>)
       break;
     expect(count(metrics, "REQUEST_FAILURES")).toBe(0);
     expect(count(metrics, "REQUEST_LATENCY")).toBe(0);
@@ -272,7 +272,7 @@ describe("hooks of a client", () => {
         () => streamed(chunks("1", "2")),
         "many",
       );
-      const stream = (handler(send("hi"), startCall()) as AsyncIterable<Event>)[Symbol.asyncIterator](); // "many" streams
+      const stream = (handler(send("hi"), startCall()) as AsyncIterable<AgentEvent>)[Symbol.asyncIterator](); // "many" streams
       void stream.next().then(() => stream.return?.());
     });
     expect(await ended).toMatchObject({ receivedBytes: 1, error: undefined });
@@ -316,7 +316,7 @@ describe("hooks of a client", () => {
   test("a cancel from above still reaches the wire, and no listener stays behind", async () => {
     const { hooks } = recorder();
     const cancel = new CancelSource();
-    let onWire: Request | undefined;
+    let onWire: HttpRequest | undefined;
     const handler = connected(createTelemetry({ hooks }), (request) => {
       onWire = request;
       return whole("1");
@@ -395,7 +395,7 @@ describe("metrics of a server", () => {
   test("a failed exchange is a failure, a failed task is an answer", async () => {
     const metrics = createMetrics();
     const layer = stack([createTelemetry({ metrics }).server()]);
-    const failed: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "failed", at: 1 } };
+    const failed: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state: "failed", at: 1 } };
     await layer(async () => failed)(send("hi"), startCall({ agent: "translator", via }));
     expect(count(metrics, "REQUEST_FAILURES")).toBe(0);
     const reply = layer(() => Promise.reject(new AgentError("overloaded", "full")))(

@@ -1,7 +1,7 @@
 import type { Call, Layer, Loss, Maybe, Via } from "../envelope/index.js";
 import { stack } from "../policies/index.js";
 import type { PolicySink } from "../policies/notes.js";
-import type { Exchange, Link, Request } from "../transport/exchange.js";
+import type { Exchange, HttpRequest, Link } from "../transport/exchange.js";
 import { Attempts } from "./attempts.js";
 import type { Edge } from "./edge.js";
 import { combineHooks, type HookErrorSink, type Hooks } from "./hooks.js";
@@ -28,9 +28,9 @@ export interface Telemetry {
   /** Around the front door's exchange: payload bytes of the serving side. */
   exchange(exchange: Exchange): Exchange;
   /** Told by the host when a request has become a call. */
-  began(request: Request, call: Call): void;
+  began(request: HttpRequest, call: Call): void;
   /** Told by the host when something of an answer to this request could not be carried. Absent when nobody wants to know. */
-  readonly lost?: Maybe<(request: Request, loss: Loss) => void>;
+  readonly lost?: Maybe<(request: HttpRequest, loss: Loss) => void>;
   /** For the policies that retry: guarded, and absent when nobody listens. */
   readonly hooks: Maybe<Hooks>;
   /** For the policies of whoever calls under this name: what they did becomes metrics, log lines, span events and hooks. */

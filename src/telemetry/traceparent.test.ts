@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Call, type Envelope, type Event, NO_META, startCall } from "../envelope/index.js";
+import { type AgentEvent, type Call, type Envelope, NO_META, startCall } from "../envelope/index.js";
 import { carryTrace, outgoingTraceparent, spanIdOf } from "./traceparent.js";
 
 const HEADER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -57,7 +57,7 @@ describe("spanIdOf", () => {
 describe("carryTrace", () => {
   const seen = async (message: Envelope, call: Call): Promise<Call> => {
     let below: Call | undefined;
-    const done: Event = { kind: "done" };
+    const done: AgentEvent = { kind: "done" };
     await carryTrace(async (_operation, inner) => {
       below = inner;
       return done;

@@ -3,8 +3,8 @@ import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from "@
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import {
   AgentError,
+  type AgentEvent,
   type Call,
-  type Event,
   type Handler,
   type Loss,
   NO_META,
@@ -18,8 +18,8 @@ const EDGE = { srcAgent: "planner", dstId: "translator", protocol: "p" };
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const HEADER = `00-${TRACE}-00f067aa0ba902b7-01`;
 const via = { protocol: "p", version: "1", binding: "b" };
-const DONE: Event = { kind: "done" };
-const completed: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 2 } };
+const DONE: AgentEvent = { kind: "done" };
+const completed: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 2 } };
 
 function send(more: { readonly traceId?: string; readonly sessionId?: string } = {}): Operation {
   const envelope = {
@@ -110,7 +110,7 @@ describe("with a provider", () => {
     const onward = client(overTheWire(server(async () => DONE)));
     const agent: Handler = async (operation, call) => {
       tracer.startSpan("own work").end();
-      return onward(operation, call) as Promise<Event>; // both answer with one event
+      return onward(operation, call) as Promise<AgentEvent>; // both answer with one event
     };
     await tracer.startActiveSpan("caller", async (span) => {
       await client(overTheWire(server(agent)))(send(), startCall());
@@ -173,7 +173,7 @@ describe("with a provider", () => {
       yield completed;
       inside.push(trace.getActiveSpan()?.spanContext().spanId);
     };
-    for await (const _event of server(agent)(send(), startCall({ via })) as AsyncIterable<Event>)
+    for await (const _event of server(agent)(send(), startCall({ via })) as AsyncIterable<AgentEvent>)
       expect(exporter.getFinishedSpans()).toEqual([]);
     const [span, ...others] = exporter.getFinishedSpans();
     expect(others).toEqual([]);
@@ -185,7 +185,7 @@ describe("with a provider", () => {
       yield completed;
       yield completed;
     };
-    for await (const _event of server(agent)(send(), startCall({ via })) as AsyncIterable<Event>) break;
+    for await (const _event of server(agent)(send(), startCall({ via })) as AsyncIterable<AgentEvent>) break;
     expect(exporter.getFinishedSpans().map(({ status }) => status.code)).toEqual([SpanStatusCode.UNSET]);
   });
 
@@ -193,7 +193,7 @@ describe("with a provider", () => {
     const loss: Loss = { protocol: "p", path: "message.parts[0].name", valueKind: "string", reason: "no place for it" };
     const heard: Loss[] = [];
     await client(async (_operation, call) => {
-      call.lose(loss);
+      call.reportLoss(loss);
       return DONE;
     })(send(), startCall({ lose: (one) => void heard.push(one) }));
     expect(heard).toEqual([loss]);

@@ -164,5 +164,5 @@ function withSpan(call: Call, { traceId, spanId, traceFlags, traceState }: SpanC
 
 function noteLoss(span: Span, call: Call, loss: Loss): void {
   span.addEvent("koine.loss", { path: loss.path, "value.kind": loss.valueKind, reason: loss.reason });
-  call.lose(loss);
+  call.reportLoss(loss);
 }

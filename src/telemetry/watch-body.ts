@@ -1,5 +1,5 @@
 import { watchIterable } from "../policies/index.js";
-import { type Chunk, isStream, type Response } from "../transport/exchange.js";
+import { type Chunk, type HttpResponse, isStream } from "../transport/exchange.js";
 import { utf8Length } from "./content-bytes.js";
 
 /** What is told about the body of one response. */
@@ -11,7 +11,7 @@ export interface BodyWatch {
 }
 
 /** The same response with its body counted. A whole body is counted now, and the response is handed back as it is. */
-export function watchBody(response: Response, watch: BodyWatch): Response {
+export function watchBody(response: HttpResponse, watch: BodyWatch): HttpResponse {
   const { body } = response;
   // The usual bodies first: asking a Uint8Array for a symbol it does not have is slow.
   if (body === undefined || typeof body === "string" || body instanceof Uint8Array || !isStream(body)) {

@@ -12,7 +12,7 @@ describe("encodeSegment()", () => {
     ]);
   });
 
-  it.each([".//", "..", "\ud800"])("refuses %j, which no address can hold as a name", (text) => {
+  it.each([".", "..", "\ud800"])("refuses %j, which no address can hold as a name", (text) => {
     expect(() => encodeSegment(text, "taskId")).toThrow("taskId cannot stand in an address");
   });
 });

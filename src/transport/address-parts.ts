@@ -12,7 +12,7 @@ export function decodeSegment(segment: string | undefined): string {
 
 /** Text as one segment of a path. What would lead to another path, or has no form in one, is refused before anything is sent. */
 export function encodeSegment(text: string, field: string): string {
-  if (text === ".//" || text === ".." || /\p{Surrogate}/u.test(text))
+  if (text === "." || text === ".." || /\p{Surrogate}/u.test(text))
     throw new AgentError("invalid_message", `${field} cannot stand in an address`, { field, sent: "no" });
   return encodeURIComponent(text);
 }

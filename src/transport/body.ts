@@ -1,5 +1,5 @@
 import { AgentError } from "../envelope/index.js";
-import { type Chunk, isStream, type Response } from "./exchange.js";
+import { type Chunk, type HttpResponse, isStream } from "./exchange.js";
 import { readJson } from "./json.js";
 import type { Limits } from "./limits.js";
 
@@ -50,7 +50,7 @@ export class ByteCollector {
 }
 
 /** A response body as a whole, however it comes. More than `maxBytes` is `too_large`, and the rest is not read. */
-export function wholeBody(body: Response["body"], maxBytes: number): Uint8Array | Promise<Uint8Array> {
+export function wholeBody(body: HttpResponse["body"], maxBytes: number): Uint8Array | Promise<Uint8Array> {
   if (isStream(body)) return collect(body, maxBytes);
   if (body === undefined) return NOTHING;
   const bytes = bytesOf(body);
@@ -67,7 +67,7 @@ async function collect(chunks: AsyncIterable<Chunk>, maxBytes: number): Promise<
 }
 
 /** The JSON value in a response: at once where the body is whole, as from a pool. Throws AgentError `decode` or `too_large`. */
-export function responseJson(response: Response, limits: Limits): unknown {
+export function responseJson(response: HttpResponse, limits: Limits): unknown {
   const body = wholeBody(response.body, limits.bodyBytes);
   return body instanceof Promise ? body.then((bytes) => readJson(bytes, limits.jsonDepth)) : readJson(body, limits.jsonDepth);
 }

@@ -1,5 +1,5 @@
 import type { Call, Maybe } from "../envelope/index.js";
-import type { Headers } from "./exchange.js";
+import type { HttpHeaders } from "./exchange.js";
 
 /** How many gateways a call has passed: a ring of them would send it round for ever. */
 const HOPS_HEADER = "koine-hops";
@@ -13,7 +13,7 @@ export function addCallHeaders(headers: Record<string, Maybe<string>>, { paramet
 }
 
 /** What is no count counts as none: whoever lies about it only shortens its own way. */
-export function hopsIn(headers: Headers): number {
+export function hopsIn(headers: HttpHeaders): number {
   const said = headers[HOPS_HEADER];
   return said !== undefined && /^\d{1,4}$/.test(said) ? Number(said) : 0;
 }

@@ -1,8 +1,8 @@
 import { AgentError } from "../envelope/index.js";
-import type { Request } from "./exchange.js";
+import type { HttpRequest } from "./exchange.js";
 
 /** Refuses a body that says it is something else; parameters do not count, and a body without a type is taken for what we read. */
-export function requireBodyType(request: Request, types: readonly string[]): void {
+export function requireBodyType(request: HttpRequest, types: readonly string[]): void {
   const type = request.headers["content-type"];
   if (type === undefined || type === types[0]) return;
   const media = (type.split(";", 1)[0] ?? "").trim().toLowerCase();

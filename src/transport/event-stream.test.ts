@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { AgentError, type Cursor, type Event } from "../envelope/index.js";
+import { AgentError, type AgentEvent, type Cursor } from "../envelope/index.js";
 import { type StreamForm, streamResponse, wantsEvents } from "./event-stream.js";
 import { isStream } from "./exchange.js";
 import { DEFAULT_LIMITS } from "./limits.js";
 import { makeRequest } from "./request.js";
 
-const status = (state: "working" | "input-required", cursor: string): Event => ({
+const status = (state: "working" | "input-required", cursor: string): AgentEvent => ({
   kind: "status",
   taskId: "t",
   contextId: "c",
@@ -14,11 +14,11 @@ const status = (state: "working" | "input-required", cursor: string): Event => (
 });
 
 /** Events of a handler, and whether it was told that nobody listens any longer. */
-class Source implements AsyncIterableIterator<Event> {
+class Source implements AsyncIterableIterator<AgentEvent> {
   returned = false;
-  readonly #events: (Event | AgentError)[];
+  readonly #events: (AgentEvent | AgentError)[];
 
-  constructor(...events: (Event | AgentError)[]) {
+  constructor(...events: (AgentEvent | AgentError)[]) {
     this.#events = events;
   }
 
@@ -26,13 +26,13 @@ class Source implements AsyncIterableIterator<Event> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<Event>> {
+  async next(): Promise<IteratorResult<AgentEvent>> {
     const event = this.#events.shift();
     if (event instanceof AgentError) throw event;
     return event === undefined ? { done: true, value: undefined } : { done: false, value: event };
   }
 
-  async return(): Promise<IteratorResult<Event>> {
+  async return(): Promise<IteratorResult<AgentEvent>> {
     this.returned = true;
     return { done: true, value: undefined };
   }

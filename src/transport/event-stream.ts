@@ -1,5 +1,5 @@
-import { AgentError, type Event, type Head, isPromise, type Maybe, type Reply } from "../envelope/index.js";
-import type { Request, Response } from "./exchange.js";
+import { AgentError, type AgentEvent, type Head, isPromise, type Maybe, type Reply } from "../envelope/index.js";
+import type { HttpRequest, HttpResponse } from "./exchange.js";
 import type { Limits } from "./limits.js";
 import { encodeSse, SSE_COMMENT } from "./sse.js";
 
@@ -9,14 +9,14 @@ export interface StreamForm {
    * The data of one event. Where a wire says one of our events with several of its own, or with none, it is a list; the
    * place in the log then stands with the last, so that whoever comes back misses nothing.
    */
-  event(event: Event): string | readonly string[];
+  event(event: AgentEvent): string | readonly string[];
   failure(error: AgentError): string;
   /** The wire ends its stream here, though the handler may know of more. */
-  endsAfter?(event: Event): boolean;
+  endsAfter?(event: AgentEvent): boolean;
 }
 
 /** The caller names the media type of event streams among those it takes. */
-export function wantsEvents(request: Request): boolean {
+export function wantsEvents(request: HttpRequest): boolean {
   return request.headers["accept"]?.includes("text/event-stream") === true;
 }
 
@@ -30,8 +30,8 @@ export async function streamResponse(
   reply: Reply,
   form: StreamForm,
   limits: Limits,
-  headers?: Maybe<Head | ((first: Event) => Head)>,
-): Promise<Response> {
+  headers?: Maybe<Head | ((first: AgentEvent) => Head)>,
+): Promise<HttpResponse> {
   const events = isPromise(reply) ? once(await reply) : reply[Symbol.asyncIterator]();
   const first = await events.next();
   if (first.done) throw new AgentError("internal", "the stream ended before its first event");
@@ -44,7 +44,7 @@ export async function streamResponse(
   };
 }
 
-async function* once(event: Event): AsyncGenerator<Event, void, void> {
+async function* once(event: AgentEvent): AsyncGenerator<AgentEvent, void, void> {
   yield event;
 }
 
@@ -52,12 +52,12 @@ const OVER: IteratorResult<string, void> = Object.freeze({ done: true, value: un
 
 /** Pulls one event at a time: when the socket is full, nobody asks, and the handler is not pulled either. */
 class SseBody implements AsyncIterableIterator<string> {
-  #first: Event | undefined;
+  #first: AgentEvent | undefined;
   #ended = false;
-  readonly #events: AsyncIterator<Event>;
+  readonly #events: AsyncIterator<AgentEvent>;
   readonly #form: StreamForm;
 
-  constructor(first: Event, events: AsyncIterator<Event>, form: StreamForm) {
+  constructor(first: AgentEvent, events: AsyncIterator<AgentEvent>, form: StreamForm) {
     this.#first = first;
     this.#events = events;
     this.#form = form;
@@ -96,7 +96,7 @@ class SseBody implements AsyncIterableIterator<string> {
     return OVER;
   }
 
-  #write(event: Event): string {
+  #write(event: AgentEvent): string {
     const data = this.#form.event(event);
     if (typeof data === "string") return encodeSse(data, event.cursor);
     const last = data.length - 1;

@@ -4,7 +4,7 @@ import type { Call } from "../envelope/handler.js";
 import type { Maybe } from "../envelope/json.js";
 
 /** Request in, response out, at the level of bytes: an HTTP server, a pooled client, a test double, memory. */
-export type Exchange = (request: Request) => Response | Promise<Response>;
+export type Exchange = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 export interface Connection {
   readonly remote: string;
@@ -14,11 +14,11 @@ export interface Connection {
   readonly clientCertificate?: Maybe<Uint8Array>;
 }
 
-export interface Headers {
+export interface HttpHeaders {
   readonly [name: string]: Maybe<string>;
 }
 
-export interface Request {
+export interface HttpRequest {
   readonly method: string;
   /** Percent-encoded as received, without query. */
   readonly path: string;
@@ -27,7 +27,7 @@ export interface Request {
   /** Absolute, as the peer addressed it: signatures cover it. On the client side, where the request goes. */
   readonly target: string;
   /** Lower-case names; repeated fields joined. Repetitions that matter are in rawHeaders. */
-  readonly headers: Headers;
+  readonly headers: HttpHeaders;
   /** Name, value, name, value, as received. */
   readonly rawHeaders: readonly string[];
   /** Whole, bounded, as received: digests are over these bytes. */
@@ -41,9 +41,9 @@ export interface Request {
 
 export type Chunk = Uint8Array | string;
 
-export interface Response {
+export interface HttpResponse {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: HttpHeaders;
   /** A whole body, or chunks as they come. Who takes chunks and stops early calls `return()`. */
   readonly body: Maybe<Chunk | AsyncIterable<Chunk>>;
   /** Written by the door while a stream is silent for `everyMs`, so that proxies keep the connection. */
@@ -56,7 +56,7 @@ export interface Session {
   send(frame: Chunk): Promise<void>;
   readonly frames: AsyncIterable<Chunk>;
   close(code: number, reason: string): void;
-  readonly request: Request;
+  readonly request: HttpRequest;
 }
 
 /** For wires whose answer comes back as a call to us. */
@@ -74,6 +74,6 @@ export interface Link {
 }
 
 /** True for a body that comes in chunks. */
-export function isStream(body: Response["body"]): body is AsyncIterable<Chunk> {
+export function isStream(body: HttpResponse["body"]): body is AsyncIterable<Chunk> {
   return typeof body === "object" && Symbol.asyncIterator in body;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Chunk, Request } from "./exchange.js";
+import type { Chunk, HttpRequest } from "./exchange.js";
 import { fetchHandler } from "./fetch-handler.js";
 import { DEFAULT_LIMITS } from "./limits.js";
 
@@ -16,7 +16,7 @@ const endless = async function* (onEnd: () => void): AsyncGenerator<Chunk> {
 
 describe("fetchHandler", () => {
   test("shows the request below its mount point and the whole target", async () => {
-    let seen: Request | undefined;
+    let seen: HttpRequest | undefined;
     const handle = fetchHandler(
       (request) => {
         seen = request;
@@ -65,7 +65,7 @@ describe("fetchHandler", () => {
 
   test("a stream is pulled by its reader; cancelling it reaches the handler", async () => {
     let ended = false;
-    let seen: Request | undefined;
+    let seen: HttpRequest | undefined;
     const handle = fetchHandler((request) => {
       seen = request;
       return { status: 200, headers: STREAM, body: endless(() => (ended = true)) };
@@ -80,7 +80,7 @@ describe("fetchHandler", () => {
 
   test("the caller's abort reaches the handler", async () => {
     const controller = new AbortController();
-    let seen: Request | undefined;
+    let seen: HttpRequest | undefined;
     let ended = false;
     const handle = fetchHandler((request) => {
       seen = request;

@@ -1,6 +1,14 @@
 import { AgentError, CancelSource, type Maybe } from "../envelope/index.js";
 import { ByteCollector, bytesOf } from "./body.js";
-import { type Chunk, type Connection, type Exchange, type Headers, isStream, type Request, type Response } from "./exchange.js";
+import {
+  type Chunk,
+  type Connection,
+  type Exchange,
+  type HttpHeaders,
+  type HttpRequest,
+  type HttpResponse,
+  isStream,
+} from "./exchange.js";
 import { readJson } from "./json.js";
 import { DEFAULT_LIMITS, type Limits } from "./limits.js";
 import {
@@ -44,7 +52,7 @@ export function fetchHandler(
   const basePath = options.basePath ?? "";
   let openStreams = 0;
 
-  async function answer(web: WebRequest, cancel: CancelSource): Promise<Response> {
+  async function answer(web: WebRequest, cancel: CancelSource): Promise<HttpResponse> {
     const path = belowBase(splitTarget(web.url).path, basePath);
     if (path === undefined) return refuseOutside(basePath);
     const headers = headersOf(web);
@@ -92,19 +100,19 @@ export function fetchHandler(
 interface WebStart {
   readonly web: WebRequest;
   readonly path: string;
-  readonly headers: Headers;
+  readonly headers: HttpHeaders;
   readonly body: Uint8Array;
   readonly connection: Connection;
   readonly cancel: CancelSource;
   readonly jsonDepth: number;
 }
 
-class WebIncoming implements Request {
+class WebIncoming implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly target: string;
-  readonly headers: Headers;
+  readonly headers: HttpHeaders;
   readonly body: Uint8Array;
   readonly connection: Connection;
   readonly cancel: CancelSource;
@@ -139,7 +147,7 @@ class WebIncoming implements Request {
   }
 }
 
-function headersOf(web: WebRequest): Headers {
+function headersOf(web: WebRequest): HttpHeaders {
   const headers: Record<string, string> = Object.create(null);
   for (const [name, value] of web.headers) headers[name] = value;
   return headers;
@@ -165,7 +173,7 @@ async function readBody(web: WebRequest, maxBytes: number): Promise<Uint8Array |
   return collected.whole();
 }
 
-function toWeb(response: Response, body: Maybe<Chunk> | ReadableStream<Uint8Array>): WebResponse {
+function toWeb(response: HttpResponse, body: Maybe<Chunk> | ReadableStream<Uint8Array>): WebResponse {
   const headers = new globalThis.Headers();
   for (const [name, value] of Object.entries(response.headers)) {
     if (value !== undefined && name !== "connection") headers.set(name, value);
@@ -178,7 +186,7 @@ function toWeb(response: Response, body: Maybe<Chunk> | ReadableStream<Uint8Arra
 
 interface WebStreamOptions {
   readonly cancel: CancelSource;
-  readonly idle: Response["idle"];
+  readonly idle: HttpResponse["idle"];
   readonly onError: FetchHandlerOptions["onError"];
   done(): void;
 }

@@ -5,12 +5,12 @@ export {
   type Chunk,
   type Connection,
   type Exchange,
-  type Headers,
+  type HttpHeaders,
+  type HttpRequest,
+  type HttpResponse,
   type Inbox,
   isStream,
   type Link,
-  type Request,
-  type Response,
   type Session,
 } from "./exchange.js";
 export { type FetchHandlerOptions, fetchHandler } from "./fetch-handler.js";

@@ -1,5 +1,5 @@
 import { AgentError, isObject, type Json, type JsonObject, type Maybe } from "../envelope/index.js";
-import type { Request } from "./exchange.js";
+import type { HttpRequest } from "./exchange.js";
 import { DecodeProblem, kindOf } from "./fields.js";
 
 /** JSON-RPC 2.0 §5.1. */
@@ -43,7 +43,7 @@ export interface RpcOptions {
 }
 
 /** The call in a request's body, or the fault to answer with. Never throws for what the peer sent. */
-export function readRpcRequest(request: Request, options?: RpcOptions): RpcRequest | RpcFault {
+export function readRpcRequest(request: HttpRequest, options?: RpcOptions): RpcRequest | RpcFault {
   let value: unknown;
   try {
     value = request.json();

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { AgentError, CancelSource } from "../envelope/index.js";
 import { responseJson, wholeBody } from "./body.js";
-import { type Chunk, isStream, type Request, type Response } from "./exchange.js";
+import { type Chunk, type HttpRequest, type HttpResponse, isStream } from "./exchange.js";
 import { DEFAULT_LIMITS } from "./limits.js";
 import { memoryLink } from "./memory.js";
 import { makeRequest } from "./request.js";
 
 const STREAM = { "content-type": "text/event-stream" };
-const post = (body: string, cancel?: CancelSource): Request =>
+const post = (body: string, cancel?: CancelSource): HttpRequest =>
   makeRequest({ method: "POST", url: "http://agent.test/x?y=1", body, cancel });
-const get = (): Request => makeRequest({ method: "GET", url: "http://agent.test/" });
+const get = (): HttpRequest => makeRequest({ method: "GET", url: "http://agent.test/" });
 const codeOf = async (work: unknown): Promise<string> => {
   try {
     await work;
@@ -19,14 +19,14 @@ const codeOf = async (work: unknown): Promise<string> => {
   return "nothing was thrown";
 };
 
-function chunksOf(response: Response): AsyncIterator<Chunk> {
+function chunksOf(response: HttpResponse): AsyncIterator<Chunk> {
   if (!isStream(response.body)) throw new Error("a stream was expected");
   return response.body[Symbol.asyncIterator]();
 }
 
 describe("memoryLink", () => {
   test("carries a request as a socket would show it, and bytes back", async () => {
-    let seen: Request | undefined;
+    let seen: HttpRequest | undefined;
     const link = memoryLink((request) => {
       seen = request;
       return { status: 201, headers: { "content-type": "application/json" }, body: JSON.stringify(request.json()) };
@@ -73,7 +73,7 @@ describe("memoryLink", () => {
   test("a stream is pulled chunk by chunk and its reader's end reaches the handler", async () => {
     let pulled = 0;
     let finished = false;
-    let seen: Request | undefined;
+    let seen: HttpRequest | undefined;
     async function* chunks(): AsyncGenerator<string> {
       try {
         for (;;) yield `data: ${++pulled}\n\n`;
@@ -106,10 +106,10 @@ describe("memoryLink", () => {
   });
 
   test("the caller's cancel ends the wait and reaches the server", async () => {
-    let seen: Request | undefined;
+    let seen: HttpRequest | undefined;
     const link = memoryLink((request) => {
       seen = request;
-      return new Promise<Response>(() => undefined);
+      return new Promise<HttpResponse>(() => undefined);
     });
     const cancel = new CancelSource();
     const answer = link.exchange(post("x", cancel));
@@ -150,7 +150,7 @@ describe("memoryLink", () => {
     expect((await answer).status).toBe(200);
     await closed;
 
-    const stuck = memoryLink(() => new Promise<Response>(() => undefined), { limits: { ...DEFAULT_LIMITS, drainMs: 20 } });
+    const stuck = memoryLink(() => new Promise<HttpResponse>(() => undefined), { limits: { ...DEFAULT_LIMITS, drainMs: 20 } });
     const lost = codeOf(stuck.exchange(get()));
     await stuck.close();
     expect(await lost).toBe("interrupted");

@@ -1,6 +1,14 @@
 import { AgentError, CancelSource, type Maybe } from "../envelope/index.js";
 import { bytesOf, isEventStream, wholeBody } from "./body.js";
-import { type Chunk, type Exchange, type Headers, isStream, type Link, type Request, type Response } from "./exchange.js";
+import {
+  type Chunk,
+  type Exchange,
+  type HttpHeaders,
+  type HttpRequest,
+  type HttpResponse,
+  isStream,
+  type Link,
+} from "./exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "./limits.js";
 import { foreignEncoding, refuseEncoding, refuseFailed, refuseTooLarge } from "./refusal.js";
 import { IN_PROCESS, makeRequest, splitTarget } from "./request.js";
@@ -23,7 +31,7 @@ export function memoryLink(exchange: Exchange, options: MemoryOptions = {}): Lin
     if (live.size === 0) drained?.();
   }
 
-  async function carry(request: Request): Promise<Response> {
+  async function carry(request: HttpRequest): Promise<HttpResponse> {
     if (closing) throw new AgentError("unavailable", "the link is closed", { sent: "no" });
     if (request.cancel.reason !== undefined) throw request.cancel.reason;
     if (request.body.length > limits.bodyBytes) return whole(refuseTooLarge(limits.bodyBytes), limits);
@@ -69,8 +77,8 @@ export function memoryLink(exchange: Exchange, options: MemoryOptions = {}): Lin
 }
 
 /** The request as the server side sees it: its own cancel, its own connection, the headers a socket would have shown. */
-function arriving(request: Request, cancel: CancelSource, limits: Limits): Request {
-  const headers: Headers = {
+function arriving(request: HttpRequest, cancel: CancelSource, limits: Limits): HttpRequest {
+  const headers: HttpHeaders = {
     host: splitTarget(request.target).origin.replace(/^.*:\/\//, ""),
     ...request.headers,
     ...(request.body.length > 0 ? { "content-length": String(request.body.length) } : undefined),
@@ -79,7 +87,7 @@ function arriving(request: Request, cancel: CancelSource, limits: Limits): Reque
   return makeRequest({ method, url, headers, body, cancel, connection: IN_PROCESS, jsonDepth: limits.jsonDepth });
 }
 
-async function answer(exchange: Exchange, request: Request, onError: MemoryOptions["onError"]): Promise<Response> {
+async function answer(exchange: Exchange, request: HttpRequest, onError: MemoryOptions["onError"]): Promise<HttpResponse> {
   try {
     return await exchange(request);
   } catch (thrown) {
@@ -88,7 +96,7 @@ async function answer(exchange: Exchange, request: Request, onError: MemoryOptio
   }
 }
 
-async function whole(response: Response, limits: Limits): Promise<Response> {
+async function whole(response: HttpResponse, limits: Limits): Promise<HttpResponse> {
   try {
     return { ...head(response), body: await wholeBody(response.body, limits.bodyBytes) };
   } catch (thrown) {
@@ -98,7 +106,7 @@ async function whole(response: Response, limits: Limits): Promise<Response> {
 }
 
 /** Everything but the body. The trailers are asked for when the body has ended. */
-function head(response: Response): Omit<Response, "body"> {
+function head(response: HttpResponse): Omit<HttpResponse, "body"> {
   const { status, headers } = response;
   return response.trailers === undefined ? { status, headers } : { status, headers, trailers: () => response.trailers?.() ?? {} };
 }

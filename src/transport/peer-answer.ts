@@ -1,10 +1,10 @@
 import { AgentError } from "../envelope/index.js";
-import { isStream, type Response } from "./exchange.js";
+import { type HttpResponse, isStream } from "./exchange.js";
 import { readJson } from "./json.js";
 import { DEFAULT_LIMITS } from "./limits.js";
 
 /** The body of a whole response as JSON, or a complaint about the peer that says what came instead. */
-export function jsonBody(response: Response): unknown {
+export function jsonBody(response: HttpResponse): unknown {
   const { body } = response;
   if (isStream(body)) {
     void body[Symbol.asyncIterator]().return?.();
@@ -25,11 +25,11 @@ export function jsonBody(response: Response): unknown {
   }
 }
 
-export function badPeer(response: Response, problem: string, cause?: unknown): AgentError {
+export function badPeer(response: HttpResponse, problem: string, cause?: unknown): AgentError {
   return new AgentError("bad_peer", `HTTP ${response.status}: ${problem}`, { status: response.status, sent: "maybe", cause });
 }
 
 /** A redirect is an address somebody else chose; it is never followed, and an agent has no business sending one. */
-export function refuseRedirect(response: Response): void {
+export function refuseRedirect(response: HttpResponse): void {
   if (response.status >= 300 && response.status < 400) throw badPeer(response, "it redirects, and redirects are not followed");
 }

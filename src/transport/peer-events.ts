@@ -1,4 +1,4 @@
-import { AgentError, type Cursor, type Event, isClosing, isTerminal, type Maybe } from "../envelope/index.js";
+import { AgentError, type AgentEvent, type Cursor, isClosing, isTerminal, type Maybe } from "../envelope/index.js";
 import type { Chunk } from "./exchange.js";
 import { readJson } from "./json.js";
 import { DEFAULT_LIMITS } from "./limits.js";
@@ -22,7 +22,7 @@ export interface PeerEventsOptions {
   /** The stream item inside one SSE event's data; throws the peer's own error. */
   read(data: unknown): unknown;
   /** One event, or as many as this wire says with one item. */
-  decode(item: unknown): Event | readonly Event[];
+  decode(item: unknown): AgentEvent | readonly AgentEvent[];
   /** The version demands that a stream begins with the task or a message; 0.3 servers often begin with a status. */
   readonly taskFirst: boolean;
 }
@@ -35,11 +35,11 @@ const LINGER_MS = 1_000;
  * A peer's stream as events. One object and no generator inside, because twenty events a stream add up. The request is
  * sent when the first event is asked for; who stops early calls `return()`, which lets go of the connection.
  */
-export class PeerEvents implements AsyncIterableIterator<Event> {
+export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
   readonly #options: PeerEventsOptions;
   readonly #waiting: SseEvent[] = [];
   /** Events of an item that said several. */
-  #ready: Event[] = [];
+  #ready: AgentEvent[] = [];
   readonly #reader = new SseReader(DEFAULT_LIMITS.sseEventBytes);
   readonly #take = (event: SseEvent): void => void this.#waiting.push(event);
   #source: Source | undefined;
@@ -58,7 +58,7 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<Event, void>> {
+  async next(): Promise<IteratorResult<AgentEvent, void>> {
     if (this.#done && this.#ready.length === 0) return { done: true, value: undefined };
     try {
       this.#source ??= await this.#options.open();
@@ -75,7 +75,7 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
     return { done: true, value: undefined };
   }
 
-  async return(): Promise<IteratorResult<Event, void>> {
+  async return(): Promise<IteratorResult<AgentEvent, void>> {
     this.#done = true;
     this.#left = true;
     this.#ready = [];
@@ -84,7 +84,7 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
   }
 
   /** One stream tells of one task from its first event on, and says nothing after the end of it. */
-  #checked(event: Event): Event {
+  #checked(event: AgentEvent): AgentEvent {
     const taskId = this.#taskId;
     const spoken = event.kind === "task" ? event.task.id : "taskId" in event ? event.taskId : undefined;
     if (this.#options.taskFirst && taskId === undefined && (event.kind === "status" || event.kind === "artifact")) {
@@ -116,12 +116,12 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
     );
   }
 
-  #nextOf(source: Source): Maybe<Event> | Promise<Maybe<Event>> {
+  #nextOf(source: Source): Maybe<AgentEvent> | Promise<Maybe<AgentEvent>> {
     if ("single" in source) return this.#only(source.single);
     return "items" in source ? this.#item(source.items) : this.#read(source.chunks);
   }
 
-  async #item(items: AsyncIterator<StreamItem>): Promise<Maybe<Event>> {
+  async #item(items: AsyncIterator<StreamItem>): Promise<Maybe<AgentEvent>> {
     for (;;) {
       const step = await items.next();
       if (step.done === true) return undefined;
@@ -130,12 +130,12 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
     }
   }
 
-  #only(result: unknown): Maybe<Event> {
+  #only(result: unknown): Maybe<AgentEvent> {
     this.#done = true;
     return this.#first(this.#options.decode(result), undefined);
   }
 
-  async #read(chunks: AsyncIterator<Chunk>): Promise<Maybe<Event>> {
+  async #read(chunks: AsyncIterator<Chunk>): Promise<Maybe<AgentEvent>> {
     for (;;) {
       const waiting = this.#waiting.shift();
       if (waiting !== undefined) {
@@ -149,7 +149,7 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
     }
   }
 
-  #event({ data, event: type, id }: SseEvent): Maybe<Event> {
+  #event({ data, event: type, id }: SseEvent): Maybe<AgentEvent> {
     const parsed = parseData(data);
     const item = this.#options.read(parsed);
     if (type === "error") throw new AgentError("bad_peer", "the stream broke with an error that says nothing", { cause: parsed });
@@ -158,7 +158,7 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
   }
 
   /** The mark names the place behind the whole item, so it stands with the last event of it. */
-  #first(decoded: Event | readonly Event[], cursor: Maybe<Cursor>): Maybe<Event> {
+  #first(decoded: AgentEvent | readonly AgentEvent[], cursor: Maybe<Cursor>): Maybe<AgentEvent> {
     if (isOne(decoded)) return withCursor(decoded, cursor);
     const last = decoded.length - 1;
     for (const [index, event] of decoded.entries()) this.#ready.push(index === last ? withCursor(event, cursor) : event);
@@ -166,11 +166,11 @@ export class PeerEvents implements AsyncIterableIterator<Event> {
   }
 }
 
-function isOne(decoded: Event | readonly Event[]): decoded is Event {
+function isOne(decoded: AgentEvent | readonly AgentEvent[]): decoded is AgentEvent {
   return !Array.isArray(decoded);
 }
 
-function withCursor(event: Event, cursor: Maybe<Cursor>): Event {
+function withCursor(event: AgentEvent, cursor: Maybe<Cursor>): AgentEvent {
   return cursor === undefined ? event : { ...event, cursor };
 }
 
@@ -180,7 +180,7 @@ function readOf(source: Maybe<Source>): Maybe<AsyncIterator<unknown>> {
   return "items" in source ? source.items : source.chunks;
 }
 
-function isFinal(event: Event): boolean {
+function isFinal(event: AgentEvent): boolean {
   if (event.kind === "message") return true;
   return (
     (event.kind === "task" && isTerminal(event.task.status.state)) || (event.kind === "status" && isTerminal(event.status.state))

@@ -1,11 +1,11 @@
 import { AgentError } from "../envelope/index.js";
-import type { Headers, Response } from "./exchange.js";
+import type { HttpHeaders, HttpResponse } from "./exchange.js";
 import { errorResponse } from "./response.js";
 
 /** What every door answers by itself, before or instead of the exchange. */
 const CLOSE = { connection: "close" } as const;
 
-export function refuseTooLarge(maxBytes: number): Response {
+export function refuseTooLarge(maxBytes: number): HttpResponse {
   return errorResponse(413, bodyTooLarge(maxBytes), CLOSE);
 }
 
@@ -13,29 +13,29 @@ export function bodyTooLarge(maxBytes: number): AgentError {
   return new AgentError("too_large", `the request body is longer than ${maxBytes} bytes`);
 }
 
-export function refuseEncoding(encoding: string): Response {
+export function refuseEncoding(encoding: string): HttpResponse {
   const message = `content-encoding ${encoding.slice(0, 64)} is not supported: send the body as it is`;
   return errorResponse(415, new AgentError("unsupported_content", message), { ...CLOSE, "accept-encoding": "identity" });
 }
 
-export function refuseOverloaded(): Response {
+export function refuseOverloaded(): HttpResponse {
   return errorResponse(503, new AgentError("overloaded", "too many streams are open; try again later"), { "retry-after": "1" });
 }
 
-export function refuseCrowded(): Response {
+export function refuseCrowded(): HttpResponse {
   return errorResponse(503, new AgentError("overloaded", "too many requests wait on one connection"), { "retry-after": "1" });
 }
 
 /** The exchange threw: a bug, whose words stay in the log. */
-export function refuseFailed(): Response {
+export function refuseFailed(): HttpResponse {
   return errorResponse(500, new AgentError("internal", "the server failed to answer"));
 }
 
-export function refuseConsumed(): Response {
+export function refuseConsumed(): HttpResponse {
   return errorResponse(500, bodyConsumed());
 }
 
-export function refuseOutside(basePath: string): Response {
+export function refuseOutside(basePath: string): HttpResponse {
   return errorResponse(404, new AgentError("not_found", `nothing answers outside ${basePath}`));
 }
 
@@ -49,7 +49,7 @@ export function bodyConsumed(): AgentError {
 }
 
 /** An encoding we would have to undo, which a peer could use to grow a small body into a large one. */
-export function foreignEncoding(headers: Headers): string | undefined {
+export function foreignEncoding(headers: HttpHeaders): string | undefined {
   const encoding = headers["content-encoding"];
   return encoding === undefined || encoding === "" || encoding.toLowerCase() === "identity" ? undefined : encoding;
 }

@@ -1,5 +1,5 @@
 import type { Cancel, Maybe } from "../envelope/index.js";
-import type { Connection, Headers, Request } from "./exchange.js";
+import type { Connection, HttpHeaders, HttpRequest } from "./exchange.js";
 import { readJson } from "./json.js";
 import { DEFAULT_LIMITS } from "./limits.js";
 
@@ -8,14 +8,14 @@ export interface RequestStart {
   /** Absolute: where the request goes. */
   readonly url: string;
   /** Lower-case names. */
-  readonly headers?: Maybe<Headers>;
+  readonly headers?: Maybe<HttpHeaders>;
   readonly body?: Maybe<Uint8Array | string>;
   readonly cancel?: Maybe<Cancel>;
   readonly connection?: Maybe<Connection>;
   readonly jsonDepth?: Maybe<number>;
 }
 
-const NO_HEADERS: Headers = Object.freeze({});
+const NO_HEADERS: HttpHeaders = Object.freeze({});
 const NO_BODY = new Uint8Array(0);
 const encoder = new TextEncoder();
 
@@ -31,15 +31,15 @@ export const NEVER: Cancel = Object.freeze({
 export const IN_PROCESS: Connection = Object.freeze({ remote: "memory", secure: true, loopback: true });
 
 /** A request of our own making, for links and tests. */
-export function makeRequest(start: RequestStart): Request {
+export function makeRequest(start: RequestStart): HttpRequest {
   return new MadeRequest(start);
 }
 
 /** Everything that can be derived is derived when asked for. */
-class MadeRequest implements Request {
+class MadeRequest implements HttpRequest {
   readonly method: string;
   readonly target: string;
-  readonly headers: Headers;
+  readonly headers: HttpHeaders;
   readonly body: Uint8Array;
   readonly connection: Connection;
   readonly cancel: Cancel;

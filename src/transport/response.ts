@@ -1,9 +1,9 @@
 import { type AgentError, ERRORS, type Maybe } from "../envelope/index.js";
-import type { Response } from "./exchange.js";
+import type { HttpResponse } from "./exchange.js";
 
 const JSON_HEADERS = Object.freeze({ "content-type": "application/json" });
 
-export function jsonResponse(status: number, text: string, headers?: { readonly [name: string]: string }): Response {
+export function jsonResponse(status: number, text: string, headers?: { readonly [name: string]: string }): HttpResponse {
   return { status, headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers }, body: text };
 }
 
@@ -14,7 +14,7 @@ export function errorHeaders({ facts }: AgentError): Maybe<{ readonly [name: str
 }
 
 /** The house's own error form, for requests that no protocol claims: the seed's face, our code, and what happened. */
-export function errorResponse(status: number, error: AgentError, headers?: { readonly [name: string]: string }): Response {
+export function errorResponse(status: number, error: AgentError, headers?: { readonly [name: string]: string }): HttpResponse {
   const body = { error: { code: ERRORS[error.code].face, reason: error.code, message: error.message } };
   return jsonResponse(status, JSON.stringify(body), { ...errorHeaders(error), ...headers });
 }

@@ -1,8 +1,8 @@
 import type { Maybe } from "../envelope/index.js";
-import type { Headers } from "./exchange.js";
+import type { HttpHeaders } from "./exchange.js";
 
 /** How long an answer asks us to wait, in milliseconds: RFC 9110 §10.2.3, seconds or a date, which is compared with the server's own clock. */
-export function readRetryAfter(headers: Headers): Maybe<number> {
+export function readRetryAfter(headers: HttpHeaders): Maybe<number> {
   const header = headers["retry-after"]?.trim();
   if (header === undefined || header === "") return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { AgentError } from "../envelope/index.js";
-import type { Response } from "./exchange.js";
+import type { HttpResponse } from "./exchange.js";
 import { makeRequest } from "./request.js";
 import { answerUnread } from "./unread.js";
 
 const problem = new AgentError("too_large", "the request body is longer than 10 bytes");
-const otherwise: Response = { status: 413, headers: {}, body: "house" };
+const otherwise: HttpResponse = { status: 413, headers: {}, body: "house" };
 const request = makeRequest({ method: "POST", url: "http://h/a?b=c", headers: { accept: "x" }, body: "0123456789a" });
 
 describe("answerUnread", () => {

@@ -1,5 +1,5 @@
 import type { AgentError } from "../envelope/index.js";
-import { type Exchange, isStream, type Request, type Response } from "./exchange.js";
+import { type Exchange, type HttpRequest, type HttpResponse, isStream } from "./exchange.js";
 
 /**
  * The answer to a request whose body was refused before it was read. The exchange is asked all the same, so that the
@@ -8,10 +8,10 @@ import { type Exchange, isStream, type Request, type Response } from "./exchange
  */
 export async function answerUnread(
   exchange: Exchange,
-  request: Request,
+  request: HttpRequest,
   problem: AgentError,
-  otherwise: Response,
-): Promise<Response> {
+  otherwise: HttpResponse,
+): Promise<HttpResponse> {
   const unread = new UnreadRequest(request, problem);
   try {
     const { status, headers, body } = await exchange(unread);
@@ -28,19 +28,19 @@ export async function answerUnread(
 }
 
 /** Everything of a request but its body. */
-class UnreadRequest implements Request {
+class UnreadRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly target: string;
-  readonly headers: Request["headers"];
+  readonly headers: HttpRequest["headers"];
   readonly rawHeaders: readonly string[];
-  readonly connection: Request["connection"];
-  readonly cancel: Request["cancel"];
+  readonly connection: HttpRequest["connection"];
+  readonly cancel: HttpRequest["cancel"];
   readonly #problem: AgentError;
   wanted = false;
 
-  constructor(request: Request, problem: AgentError) {
+  constructor(request: HttpRequest, problem: AgentError) {
     this.method = request.method;
     this.path = request.path;
     this.query = request.query;

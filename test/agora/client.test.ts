@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Event, type Part, startCall, type Task } from "../../src/envelope/index.js";
+import { type AgentEvent, type Part, startCall, type Task } from "../../src/envelope/index.js";
 import {
   type Agent,
   AgentError,
@@ -9,10 +9,10 @@ import {
   bearerTokens,
   type ConnectOptions,
   connect,
+  DiscoveryCache,
   type RemoteAgent,
   type ServeOptions,
   serve,
-  Verdicts,
 } from "../../src/index.js";
 import { createAgora } from "../../src/protocols/agora/index.js";
 import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 async function reach(url: string, options: ConnectOptions = {}): Promise<RemoteAgent> {
-  const remote = await connect(url, { protocols: [createAgora()], verdicts: new Verdicts(), as: "me", ...options });
+  const remote = await connect(url, { protocols: [createAgora()], verdicts: new DiscoveryCache(), as: "me", ...options });
   opened.push(() => remote.close());
   return remote;
 }
@@ -174,12 +174,12 @@ describe("our client and our server, over HTTP", () => {
   });
 });
 
-function taskOf(event: Event): Task {
+function taskOf(event: AgentEvent): Task {
   if (event.kind !== "task") throw new Error(`a task was expected, not a ${event.kind}`);
   return event.task;
 }
 
-function stateOf(event: Event): string {
+function stateOf(event: AgentEvent): string {
   return taskOf(event).status.state;
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type Event, type JsonObject, recordsBelow, startCall, textOf } from "../../src/envelope/index.js";
+import { type AgentEvent, type JsonObject, recordsBelow, startCall, textOf } from "../../src/envelope/index.js";
 import { agent, createMemoryStore, newEnvelope, openAiModel, type Peer, serve } from "../../src/index.js";
 import { DocumentLibrary } from "../../src/protocols/agora/documents/library.js";
 import { type AgoraOptions, createAgora, type Programmer } from "../../src/protocols/agora/index.js";
@@ -76,7 +76,7 @@ async function pair(script: Script, { sender, ...server }: AgoraOptions) {
   async function task(): Promise<Step> {
     const before = { sent: sent.length, asked: models.asked.length };
     const envelope = newEnvelope({ content: { city: "Bern" }, src: "me", dst: "weather", intent: TASK.id, context: {} }, ids);
-    const event = (await handler({ kind: "send", envelope, delivery: "answer", task: "auto" }, startCall())) as Event; // one answer
+    const event = (await handler({ kind: "send", envelope, delivery: "answer", task: "auto" }, startCall())) as AgentEvent; // one answer
     return {
       requests: sent.slice(before.sent),
       asked: models.asked.slice(before.asked).map(({ body }) => String(body["model"])),

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  type AgentEvent,
   answerOf,
   type Envelope,
-  type Event,
   type Handler,
   type Operation,
   type Protocol,
@@ -28,7 +28,7 @@ function sendOf(envelope: Envelope, task: "auto" | "always" = "auto"): Operation
   return { kind: "send", envelope, delivery: "answer", task };
 }
 
-function agentSays(heard: Operation, content: Pick<Envelope, "content" | "metadata">): Event {
+function agentSays(heard: Operation, content: Pick<Envelope, "content" | "metadata">): AgentEvent {
   if (heard.kind !== "send") throw new Error(`asked for ${heard.kind}`);
   const { envelope } = heard;
   const context = { sessionId: envelope.context.sessionId ?? "7a3c0b52-5d61-4f0e-9b7a-0d6f2c1e8a02", parentId: envelope.id };

@@ -1,8 +1,8 @@
 import { CONTRACT_CARD, fixedIds, outcomeOf, PUBLIC_URL } from "../../conformance/scripted-host.js";
 import {
+  type AgentEvent,
   type Card,
   createHost,
-  type Event,
   front,
   type Handler,
   type Loss,
@@ -19,7 +19,7 @@ export interface Crossing {
   /** What the agent behind the bridge was asked. */
   readonly heard: readonly Operation[];
   /** What its caller in front of the bridge got. */
-  readonly events: readonly Event[];
+  readonly events: readonly AgentEvent[];
   readonly error: string | undefined;
   readonly losses: readonly Loss[];
 }

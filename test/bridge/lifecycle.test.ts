@@ -3,10 +3,11 @@ import { conformanceAgent, conformanceSkill } from "../../conformance/index.js";
 import { systemIds } from "../../src/client/ids.js";
 import {
   AgentError,
+  type AgentEvent,
   agent,
   answerText,
   connect,
-  type Event,
+  DiscoveryCache,
   type EventOf,
   memoryLink,
   mount,
@@ -16,7 +17,6 @@ import {
   relay,
   type Task,
   textOf,
-  Verdicts,
 } from "../../src/index.js";
 import { createMemoryStore } from "../../src/tasks/index.js";
 
@@ -33,7 +33,7 @@ interface Across {
 
 async function across(inFront: Protocol, behind: Protocol): Promise<Across> {
   const served = mount(worker, { protocols: [behind], publicUrl: BEHIND });
-  const only = (protocol: Protocol) => ({ protocols: [protocol], verdicts: new Verdicts() });
+  const only = (protocol: Protocol) => ({ protocols: [protocol], verdicts: new DiscoveryCache() });
   const upstream = await connect(BEHIND, { ...only(behind), link: memoryLink(served.exchange) });
   const door = relay({
     upstream: upstream.handler,
@@ -65,13 +65,13 @@ function answerIn(event: EventOf<"send">): string {
 }
 
 /** What a reader of a stream must see, whichever wires it crossed. */
-function seen(event: Event): string {
+function seen(event: AgentEvent): string {
   if (event.kind === "task") return `task ${event.task.status.state}`;
   if (event.kind === "status") return `status ${event.status.state}`;
   return event.kind === "artifact" ? `artifact ${textOf(event.artifact.parts)}` : event.kind;
 }
 
-async function collect(events: AsyncIterable<Event>): Promise<readonly string[]> {
+async function collect(events: AsyncIterable<AgentEvent>): Promise<readonly string[]> {
   const all: string[] = [];
   for await (const event of events) all.push(seen(event));
   return all;

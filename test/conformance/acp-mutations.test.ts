@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Server } from "../../src/index.js";
-import type { Request, Response } from "../../src/transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../src/transport/exchange.js";
 import { ALICE, startGuardedKoine, startKoine } from "../peers/koine.js";
 import { asIs, bent, outcomeOf } from "./broken.js";
 
 interface Mutation {
   readonly what: string;
   readonly caught: string;
-  mutate(text: string, response: Response, request: Request): string | Partial<Response>;
+  mutate(text: string, response: HttpResponse, request: HttpRequest): string | Partial<HttpResponse>;
 }
 
-const isTo = (request: Request, method: string, path: RegExp): boolean => request.method === method && path.test(request.path);
-const said = (request: Request): string => new TextDecoder().decode(request.body);
+const isTo = (request: HttpRequest, method: string, path: RegExp): boolean =>
+  request.method === method && path.test(request.path);
+const said = (request: HttpRequest): string => new TextDecoder().decode(request.body);
 const RUN = /^\/runs\/[0-9a-f-]{36}$/;
 
 /** A good server with one fault each. Every fault must be seen by the requirement that is there for it. */
@@ -234,7 +235,7 @@ const MUTATIONS: readonly Mutation[] = [
 
 const refusal = (code: string): string => JSON.stringify({ code, message: "no" });
 
-function without({ headers }: Response, name: string): Response["headers"] {
+function without({ headers }: HttpResponse, name: string): HttpResponse["headers"] {
   return Object.fromEntries(Object.entries(headers).filter(([each]) => each.toLowerCase() !== name));
 }
 

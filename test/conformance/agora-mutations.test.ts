@@ -6,7 +6,7 @@ import { bearerTokens, mount, type Server } from "../../src/index.js";
 import { agora } from "../../src/protocols/agora/index.js";
 import { requirements } from "../../src/protocols/agora/requirements.js";
 import type { Subject } from "../../src/protocols/requirement.js";
-import type { Exchange, Request, Response } from "../../src/transport/exchange.js";
+import type { Exchange, HttpRequest, HttpResponse } from "../../src/transport/exchange.js";
 import { startAgora, weatherAgent } from "../peers/agora.js";
 import { asIs, bent, type WholeResponse } from "./broken.js";
 
@@ -18,17 +18,17 @@ interface Mutation {
   /** Each of them must see the fault. */
   readonly caught: readonly string[];
   /** Bends what goes in. */
-  ask?(request: Request): Request;
+  ask?(request: HttpRequest): HttpRequest;
   /** Bends what comes out: the text, or the whole response. */
-  answer?(text: string, response: WholeResponse, request: Request): string | Response;
+  answer?(text: string, response: WholeResponse, request: HttpRequest): string | HttpResponse;
 }
 
-const sent = ({ body }: Request): string => new TextDecoder().decode(body);
-const withBody = (request: Request, text: string): Request => ({ ...request, body: new TextEncoder().encode(text) });
-const reply = (status: number, body: string): Response => ({ status, headers: { "content-type": "application/json" }, body });
-const isMessage = ({ method, path }: Request): boolean => method === "POST" && !path.startsWith("/conversations/");
-const isDiscovery = ({ method, path }: Request): boolean => method === "GET" && /^\/\.?well-?known/.test(path);
-const isFurther = ({ method, path }: Request): boolean => method === "POST" && path.startsWith("/conversations/");
+const sent = ({ body }: HttpRequest): string => new TextDecoder().decode(body);
+const withBody = (request: HttpRequest, text: string): HttpRequest => ({ ...request, body: new TextEncoder().encode(text) });
+const reply = (status: number, body: string): HttpResponse => ({ status, headers: { "content-type": "application/json" }, body });
+const isMessage = ({ method, path }: HttpRequest): boolean => method === "POST" && !path.startsWith("/conversations/");
+const isDiscovery = ({ method, path }: HttpRequest): boolean => method === "GET" && /^\/\.?well-?known/.test(path);
+const isFurther = ({ method, path }: HttpRequest): boolean => method === "POST" && path.startsWith("/conversations/");
 
 /** A good server with one fault each. Every fault must be seen by the requirements that are there for it. */
 const MUTATIONS: readonly Mutation[] = [
@@ -302,7 +302,7 @@ async function outcomesOf(subject: Pick<Subject, "url"> & Partial<Subject>, keys
 }
 
 /** Lets a request in that brings no credentials, or wrong ones. */
-const letsIn = (isOpen: (request: Request) => boolean): Exchange =>
+const letsIn = (isOpen: (request: HttpRequest) => boolean): Exchange =>
   bent((request) =>
     isOpen(request) ? { ...request, headers: { ...request.headers, authorization: `Bearer ${ALICE}` } } : request,
   );
@@ -339,7 +339,7 @@ describe("deliberately broken servers for Agora", () => {
   test("no requirement is met by every server: what no fault above is for, fails against the crudest ones", {
     timeout: 60_000,
   }, async () => {
-    const crude: readonly ((request: Request) => Response)[] = [
+    const crude: readonly ((request: HttpRequest) => HttpResponse)[] = [
       () => reply(200, '{"status":"success","body":"yes","conversationId":"c-1"}'),
       () => reply(400, NO),
       () => ({ status: 500, headers: { "content-type": "text/html" }, body: "<h1>broken</h1>" }),

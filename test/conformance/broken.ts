@@ -2,7 +2,7 @@ import { httpExchange } from "../../conformance/http-exchange.js";
 import { runConformance } from "../../conformance/run.js";
 import { protocols } from "../../src/index.js";
 import type { Subject } from "../../src/protocols/requirement.js";
-import { type Exchange, isStream, type Request, type Response } from "../../src/transport/exchange.js";
+import { type Exchange, type HttpRequest, type HttpResponse, isStream } from "../../src/transport/exchange.js";
 
 /** Short, because some faults show themselves by nothing happening. */
 const TIMEOUT_MS = 3_000;
@@ -15,15 +15,15 @@ export async function outcomeOf(subject: Pick<Subject, "url"> & Partial<Subject>
   return verdicts.find((verdict) => verdict.id === id)?.outcome;
 }
 
-export interface WholeResponse extends Response {
+export interface WholeResponse extends HttpResponse {
   readonly body: Buffer;
   readonly trailers: () => { readonly [name: string]: string };
 }
 
 /** A good server seen through glass that bends what goes in or what comes out. */
 export function bent(
-  ask: (request: Request) => Request,
-  answer: (response: WholeResponse, request: Request) => Response = (response) => response,
+  ask: (request: HttpRequest) => HttpRequest,
+  answer: (response: WholeResponse, request: HttpRequest) => HttpResponse = (response) => response,
 ): Exchange {
   return async (request) => {
     const response = await httpExchange(ask(request));
@@ -35,4 +35,4 @@ export function bent(
   };
 }
 
-export const asIs = (request: Request): Request => request;
+export const asIs = (request: HttpRequest): HttpRequest => request;

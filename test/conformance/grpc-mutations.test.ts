@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Server } from "../../src/index.js";
-import type { Request, Response } from "../../src/transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../src/transport/exchange.js";
 import { startKoine } from "../peers/koine.js";
 import { asIs, bent, outcomeOf, type WholeResponse } from "./broken.js";
 
 interface Mutation {
   readonly what: string;
   readonly caught: string;
-  ask?(request: Request): Request;
-  answer?(response: WholeResponse, request: Request): Response;
+  ask?(request: HttpRequest): HttpRequest;
+  answer?(response: WholeResponse, request: HttpRequest): HttpResponse;
 }
 
-const isGrpc = ({ headers }: Request): boolean => headers["te"] === "trailers";
+const isGrpc = ({ headers }: HttpRequest): boolean => headers["te"] === "trailers";
 const PREFIX_BYTES = 5;
 
 /** The details of a failed call with one word replaced by another of the same length. */
-function detailsWith(headers: Response["headers"], from: string, to: string): Response["headers"] {
+function detailsWith(headers: HttpResponse["headers"], from: string, to: string): HttpResponse["headers"] {
   const bin = headers["grpc-status-details-bin"];
   if (bin === undefined) return headers;
   const bytes = Buffer.from(Buffer.from(bin, "base64").toString("latin1").replaceAll(from, to), "latin1");
@@ -33,7 +33,7 @@ function framesOf(body: Buffer): readonly Buffer[] {
   return frames;
 }
 
-const withHeaders = (request: Request, headers: Request["headers"]): Request => ({ ...request, headers });
+const withHeaders = (request: HttpRequest, headers: HttpRequest["headers"]): HttpRequest => ({ ...request, headers });
 
 const MUTATIONS: readonly Mutation[] = [
   { what: "no trailers", caught: "grpc:answer", answer: (response) => ({ ...response, trailers: () => ({}) }) },
@@ -128,18 +128,18 @@ const MUTATIONS: readonly Mutation[] = [
   {
     what: "no deadline",
     caught: "grpc:deadline",
-    ask: ({ headers: { "grpc-timeout": _, ...headers }, ...request }) => ({ ...request, headers }) as Request, // all but that header
+    ask: ({ headers: { "grpc-timeout": _, ...headers }, ...request }) => ({ ...request, headers }) as HttpRequest, // all but that header
   },
   {
     what: "no look at the time",
     caught: "grpc:bad-timeout",
-    ask: ({ headers: { "grpc-timeout": _, ...headers }, ...request }) => ({ ...request, headers }) as Request, // all but that header
+    ask: ({ headers: { "grpc-timeout": _, ...headers }, ...request }) => ({ ...request, headers }) as HttpRequest, // all but that header
   },
 ];
 
-const same = (response: WholeResponse): Response => response;
+const same = (response: WholeResponse): HttpResponse => response;
 
-function plainFlag(request: Request): Request {
+function plainFlag(request: HttpRequest): HttpRequest {
   const body = Buffer.from(request.body);
   if (body.length > 0) body[0] = 0;
   return { ...request, body };

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { httpExchange } from "../../conformance/http-exchange.js";
 import { runConformance } from "../../conformance/run.js";
 import { requirements } from "../../src/protocols/a2a/requirements.js";
-import { type Exchange, isStream, type Request, type Response } from "../../src/transport/exchange.js";
+import { type Exchange, type HttpRequest, type HttpResponse, isStream } from "../../src/transport/exchange.js";
 import { startOfficial13 } from "../peers/official-1.3.js";
 
 interface Mutation {
   readonly what: string;
   readonly caught: string;
-  mutate(text: string, response: Response, request: Request): string | Response;
+  mutate(text: string, response: HttpResponse, request: HttpRequest): string | HttpResponse;
 }
 
 /** A good server with one fault each. Every fault must be seen by the requirement that is there for it. */
@@ -100,7 +100,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
 ];
 
-const body = (request: Request): string => new TextDecoder().decode(request.body);
+const body = (request: HttpRequest): string => new TextDecoder().decode(request.body);
 
 function mutated({ mutate }: Mutation): Exchange {
   return async (request) => {

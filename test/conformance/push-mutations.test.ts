@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openHook } from "../../conformance/hook.js";
 import { cardSigner, newCardKey, type Server } from "../../src/index.js";
 import type { Delivery, Hook, Subject } from "../../src/protocols/requirement.js";
-import type { Request } from "../../src/transport/exchange.js";
+import type { HttpRequest } from "../../src/transport/exchange.js";
 import { ALICE, startGuardedKoine } from "../peers/koine.js";
 import { asIs, bent, outcomeOf } from "./broken.js";
 
@@ -50,7 +50,7 @@ const headerWith = (change: object): Partial<Subject> =>
     }),
   );
 
-const withCredentials = (request: Request): Request => ({
+const withCredentials = (request: HttpRequest): HttpRequest => ({
   ...request,
   headers: { ...request.headers, authorization: `Bearer ${ALICE}` },
 });

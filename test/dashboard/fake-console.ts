@@ -1,5 +1,5 @@
-import type { Console, Happening, NetworkState, NodeState, PageMessage } from "../../apps/dashboard/index.js";
-import type { SightingLog } from "../../src/index.js";
+import type { Console, NetworkEvent, NetworkState, NodeState, PageMessage } from "../../apps/dashboard/index.js";
+import type { CaptureLog } from "../../src/index.js";
 import { AgentError, type Decision, type Json } from "../../src/index.js";
 
 export const STARTED_AT = Date.UTC(2026, 0, 5, 9, 0, 0);
@@ -135,7 +135,7 @@ export class FakeConsole implements Console {
   answer: (message: PageMessage, signal: AbortSignal) => AsyncIterable<Json> = greeting;
 
   // The page never asks the console for messages: routes beside it do.
-  get sightings(): SightingLog {
+  get sightings(): CaptureLog {
     throw new AgentError("internal", "the page must not reach for this");
   }
 
@@ -152,7 +152,7 @@ export class FakeConsole implements Console {
     this.change({ nodes: this.#state.nodes.map((each) => (each.id === id ? { ...each, ...part } : each)) });
   }
 
-  happened(happening: Happening): void {
+  happened(happening: NetworkEvent): void {
     this.change({ happenings: [...this.#state.happenings, happening] });
   }
 

@@ -1,7 +1,7 @@
-import type { Sighting, SightingSummary, WireBytes } from "../../src/index.js";
+import type { CapturedMessage, CapturedMessageSummary, WireBytes } from "../../src/index.js";
 import { AgentError } from "../../src/index.js";
-import type { HouseRoute } from "../../src/protocols/index.js";
-import { encodeSse, errorResponse, jsonResponse, type Request } from "../../src/transport/index.js";
+import type { ExtraRoute } from "../../src/protocols/index.js";
+import { encodeSse, errorResponse, type HttpRequest, jsonResponse } from "../../src/transport/index.js";
 import { STARTED_AT } from "./fake-console.js";
 
 const wire = (head: string, body: string, part: Partial<WireBytes> = {}): WireBytes => ({
@@ -14,7 +14,7 @@ const wire = (head: string, body: string, part: Partial<WireBytes> = {}): WireBy
   ...part,
 });
 
-export function sighting(part: Partial<Sighting> & { readonly id: string; readonly seq: number }): Sighting {
+export function sighting(part: Partial<CapturedMessage> & { readonly id: string; readonly seq: number }): CapturedMessage {
   return {
     direction: "in",
     at: STARTED_AT + part.seq * 10,
@@ -34,7 +34,7 @@ export function sighting(part: Partial<Sighting> & { readonly id: string; readon
 }
 
 /** One call that came in, and the two that followed from it. */
-export function storyOf(): readonly Sighting[] {
+export function storyOf(): readonly CapturedMessage[] {
   const at = STARTED_AT + 1_000;
   const envelope = {
     id: "m-1",
@@ -119,7 +119,7 @@ export function storyOf(): readonly Sighting[] {
 }
 
 /** Many of them, as a busy gateway would have. */
-export function crowd(count: number, from = 10): readonly Sighting[] {
+export function crowd(count: number, from = 10): readonly CapturedMessage[] {
   const agents = ["planner", "translator", "booking", "weather"] as const;
   const ways = [
     ["a2a", "1.0", "JSONRPC"],
@@ -143,23 +143,23 @@ export function crowd(count: number, from = 10): readonly Sighting[] {
   });
 }
 
-export function summary({ request, response, envelope, answer, events, ...rest }: Sighting): SightingSummary {
+export function summary({ request, response, envelope, answer, events, ...rest }: CapturedMessage): CapturedMessageSummary {
   return { ...rest, eventCount: events.length, requestBytes: request?.bytes ?? 0, responseBytes: response?.bytes ?? 0 };
 }
 
 /** The routes for messages as the page expects them, over a list. */
 export class FakeMessages {
-  readonly #sightings: Sighting[];
-  readonly #readers = new Set<(message: SightingSummary) => void>();
+  readonly #sightings: CapturedMessage[];
+  readonly #readers = new Set<(message: CapturedMessageSummary) => void>();
   /** While false the feed is refused, as by a gateway that goes down. */
   feeding = true;
   readonly #open = new Set<() => void>();
 
-  constructor(sightings: readonly Sighting[]) {
+  constructor(sightings: readonly CapturedMessage[]) {
     this.#sightings = [...sightings];
   }
 
-  add(sighting: Sighting): void {
+  add(sighting: CapturedMessage): void {
     this.#sightings.push(sighting);
     for (const tell of this.#readers) tell(summary(sighting));
   }
@@ -169,8 +169,8 @@ export class FakeMessages {
     for (const end of this.#open) end();
   }
 
-  routes(): readonly HouseRoute[] {
-    const get = (path: string, exchange: HouseRoute["exchange"]): HouseRoute => ({ route: { method: "GET", path }, exchange });
+  routes(): readonly ExtraRoute[] {
+    const get = (path: string, exchange: ExtraRoute["exchange"]): ExtraRoute => ({ route: { method: "GET", path }, exchange });
     return [
       get("/koine/api/messages", (request) => jsonResponse(200, JSON.stringify(this.#list(new URLSearchParams(request.query))))),
       get("/koine/api/messages/*", (request) => this.#one(lastOf(request))),
@@ -199,15 +199,15 @@ export class FakeMessages {
       : jsonResponse(200, JSON.stringify(found));
   }
 
-  async *#feed(request: Request): AsyncGenerator<string, void, void> {
-    const ready: SightingSummary[] = [];
+  async *#feed(request: HttpRequest): AsyncGenerator<string, void, void> {
+    const ready: CapturedMessageSummary[] = [];
     let ended = false;
     let wake = (): void => undefined;
     const end = (): void => {
       ended = true;
       wake();
     };
-    const tell = (message: SightingSummary): void => {
+    const tell = (message: CapturedMessageSummary): void => {
       ready.push(message);
       wake();
     };
@@ -227,4 +227,4 @@ export class FakeMessages {
   }
 }
 
-const lastOf = (request: Request): string => decodeURIComponent(request.path.slice(request.path.lastIndexOf("/") + 1));
+const lastOf = (request: HttpRequest): string => decodeURIComponent(request.path.slice(request.path.lastIndexOf("/") + 1));

@@ -6,7 +6,7 @@ import { jsonTokens } from "../../apps/dashboard/page/json-tokens.js";
 import { layoutOf, pointOn, routeOf } from "../../apps/dashboard/page/map-layout.js";
 import { MessageStore } from "../../apps/dashboard/page/message-store.js";
 import { RateMeter } from "../../apps/dashboard/page/rate-meter.js";
-import { passageOf, traceRows } from "../../apps/dashboard/page/trace-tree.js";
+import { traceExchangeOf, traceRows } from "../../apps/dashboard/page/trace-tree.js";
 import { firstState, NODES } from "./fake-console.js";
 import { sighting, storyOf, summary } from "./fake-messages.js";
 
@@ -70,8 +70,8 @@ describe("passageOf()", () => {
     if (incoming === undefined || good === undefined) throw new Error("the story has them");
     const failed = { ...good, id: "first try", status: "failed" as const };
     const trace = [incoming, failed, good];
-    expect(passageOf(incoming, trace)).toEqual({ incoming, outgoing: good });
-    expect(passageOf(failed, trace)).toEqual({ incoming, outgoing: failed });
+    expect(traceExchangeOf(incoming, trace)).toEqual({ incoming, outgoing: good });
+    expect(traceExchangeOf(failed, trace)).toEqual({ incoming, outgoing: failed });
   });
 });
 

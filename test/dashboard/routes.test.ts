@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { dashboardRoutes } from "../../apps/dashboard/index.js";
 import { compileRoutes } from "../../src/protocols/route-table.js";
-import { type Connection, makeRequest, type Response } from "../../src/transport/index.js";
+import { type Connection, type HttpResponse, makeRequest } from "../../src/transport/index.js";
 import { FakeConsole } from "./fake-console.js";
 import { type ServedPage, servePage, TOKEN } from "./served-page.js";
 
@@ -129,7 +129,7 @@ describe("the routes of the page", () => {
 describe("who may look", () => {
   const routes = dashboardRoutes(new FakeConsole(), { token: TOKEN });
   const table = compileRoutes(routes.map(({ route, exchange }) => ({ owner: "the house", route, exchange })));
-  const ask = async (path: string, connection: Connection): Promise<Response | undefined> => {
+  const ask = async (path: string, connection: Connection): Promise<HttpResponse | undefined> => {
     const request = makeRequest({ method: "GET", url: `http://gateway.example${path}`, connection });
     return table.find(request)?.(request);
   };

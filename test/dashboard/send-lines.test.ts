@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { sendLines } from "../../apps/dashboard/send-lines.js";
-import { makeRequest, type Request } from "../../src/transport/index.js";
+import { type HttpRequest, makeRequest } from "../../src/transport/index.js";
 
 const message = { node: "echo", way: "toy@1/HTTP", text: "hello", stream: false };
-const request = (): Request =>
+const request = (): HttpRequest =>
   makeRequest({ method: "POST", url: "/koine/api/send", headers: {}, body: new TextEncoder().encode(JSON.stringify(message)) });
 
 describe("messages of the page", () => {

@@ -1,5 +1,5 @@
 import { dashboardRoutes } from "../../apps/dashboard/index.js";
-import type { Sighting } from "../../src/index.js";
+import type { CapturedMessage } from "../../src/index.js";
 import { AgentError } from "../../src/index.js";
 import { compileRoutes } from "../../src/protocols/route-table.js";
 import { DEFAULT_LIMITS, errorResponse } from "../../src/transport/index.js";
@@ -18,7 +18,7 @@ export interface ServedPage {
 
 /** The page's real routes on a real port, over a network made up for the test. */
 export async function servePage(
-  sightings: readonly Sighting[] = storyOf(),
+  sightings: readonly CapturedMessage[] = storyOf(),
   token: string | undefined = TOKEN,
 ): Promise<ServedPage> {
   const console = new FakeConsole();

@@ -13,13 +13,13 @@ import {
   cardSigner,
   connect,
   createCardCheck,
+  DiscoveryCache,
   mount,
   newCardKey,
   protocols,
   type RemoteAgent,
   type Server,
   serve,
-  Verdicts,
 } from "../../src/index.js";
 import { readCard } from "../../src/protocols/a2a/card/card.js";
 
@@ -85,7 +85,7 @@ describe("verbatim", () => {
     const publicUrl = `http://127.0.0.1:${port}`;
     const direct = await signedBehind(publicUrl);
     const bridged = opened(
-      await bridge(direct, { verdicts: new Verdicts(), bridge: { name: "front", card: "verbatim", publicUrl } }),
+      await bridge(direct, { verdicts: new DiscoveryCache(), bridge: { name: "front", card: "verbatim", publicUrl } }),
     );
     return { server: opened(await serve(bridged, { port, publicUrl })), direct, notes: bridged.notes };
   }
@@ -116,7 +116,7 @@ describe("verbatim", () => {
     const { server } = await started();
     const trust = { keys: [{ name: "agent", key: AGENTS_KEY.publicJwk }], require: true };
     for (const pin of ["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@1.0/GRPC", "a2a@0.3/JSONRPC"]) {
-      const peer = opened(await connect(server.url, { pin, trust, verdicts: new Verdicts() }));
+      const peer = opened(await connect(server.url, { pin, trust, verdicts: new DiscoveryCache() }));
       expect([peer.cardTrust, await peer.ask("it")]).toEqual(["verified", "told it"]);
     }
   });
@@ -124,14 +124,14 @@ describe("verbatim", () => {
   test("is refused at start where the card leads past the gateway", async () => {
     const direct = await signedBehind();
     const settings = { card: "verbatim", publicUrl: "http://gateway.example" } as const;
-    await expect(bridge(direct, { verdicts: new Verdicts(), bridge: settings })).rejects.toThrow("past this gateway");
+    await expect(bridge(direct, { verdicts: new DiscoveryCache(), bridge: settings })).rejects.toThrow("past this gateway");
   });
 });
 
 describe("rewrite+resign and rewrite+strip", () => {
   test("the gateway vouches for the card it wrote, and the agent no longer does", async () => {
     const direct = await signedBehind();
-    const bridged = opened(await bridge(direct, { verdicts: new Verdicts(), bridge: { signsCards: true } }));
+    const bridged = opened(await bridge(direct, { verdicts: new DiscoveryCache(), bridge: { signsCards: true } }));
     const server = opened(await serve(bridged, { cardKeys: [cardSigner({ key: GATEWAYS_KEY.privateJwk })] }));
     const bytes = await bytesAt(`${server.url}${CARD}`);
     expect(await byGateway(bytes)).toEqual({ result: "verified", by: "gateway" });
@@ -141,7 +141,7 @@ describe("rewrite+resign and rewrite+strip", () => {
 
   test("a signature that is taken off is noted, counted and audited", async () => {
     const direct = await signedBehind();
-    const bridged = opened(await bridge(direct, { verdicts: new Verdicts() }));
+    const bridged = opened(await bridge(direct, { verdicts: new DiscoveryCache() }));
     const audited: AuditEntry[] = [];
     const audit = { record: (entry: AuditEntry) => void audited.push(entry), close: async () => undefined };
     const server = opened(await serve(bridged, { audit }));
@@ -230,7 +230,7 @@ describe("a rewritten card", () => {
 describe("forwarding headers", () => {
   test("change no address of the card: anybody can send them, and publicUrl is the operator's word", async () => {
     const direct = await signedBehind();
-    const bridged = opened(await bridge(direct, { verdicts: new Verdicts() }));
+    const bridged = opened(await bridge(direct, { verdicts: new DiscoveryCache() }));
     const server = opened(await serve(bridged, { publicUrl: "https://gateway.example/base", names: ["127.0.0.1"] }));
     const local = `http://127.0.0.1:${server.port}${CARD}`;
     const headers = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "http", forwarded: "host=evil.example" };
@@ -248,10 +248,10 @@ describe("extended cards", () => {
   async function started(upstreamCredentials: BridgeSettings["upstreamCredentials"], own?: string) {
     const upstream = opened(await serve(teller, { admission }));
     const credentials = own === undefined ? {} : { bearer: own };
-    return opened(await bridge(upstream.url, { verdicts: new Verdicts(), credentials, bridge: { upstreamCredentials } }));
+    return opened(await bridge(upstream.url, { verdicts: new DiscoveryCache(), credentials, bridge: { upstreamCredentials } }));
   }
   const callerOf = async ({ url }: Server, who: keyof typeof TOKENS): Promise<RemoteAgent> =>
-    opened(await connect(url, { credentials: { bearer: TOKENS[who] }, verdicts: new Verdicts() }));
+    opened(await connect(url, { credentials: { bearer: TOKENS[who] }, verdicts: new DiscoveryCache() }));
 
   test("are each caller's own, however often and in whichever order they are asked for", async () => {
     const server = opened(await serve(await started("passthrough"), { admission }));
@@ -275,7 +275,7 @@ describe("extended cards", () => {
 
   test("are not for everybody where the gateway asks with a credential of its own", async () => {
     const server = opened(await serve(await started("own", TOKENS.ann)));
-    const stranger = opened(await connect(server.url, { verdicts: new Verdicts() }));
+    const stranger = opened(await connect(server.url, { verdicts: new DiscoveryCache() }));
     await expect(stranger.extendedCard()).rejects.toMatchObject({ code: "unauthenticated" });
   });
 });

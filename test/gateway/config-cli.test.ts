@@ -134,7 +134,7 @@ describe("koine bridge", () => {
     const child = started(["bridge", behind.url, "--as", "acp", "--port", "0", "-o", "json"]);
     const { url } = await gatewayLine(child);
     const peer = await connect(url);
-    expect(peer.ways.map(({ protocol }) => protocol)).toEqual(["acp"]);
+    expect(peer.interfaces.map(({ protocol }) => protocol)).toEqual(["acp"]);
     await peer.close();
     const wrong = await koine(["bridge", behind.url, "--as", "a2a@7"]);
     expect([wrong.code, wrong.stderr]).toEqual([2, "error: as[0] names version 7; of a2a there are: 1.0, 0.3\n"]);

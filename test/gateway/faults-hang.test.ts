@@ -5,11 +5,11 @@ import {
   type Bridge,
   bridge,
   connect,
+  DiscoveryCache,
   protocols,
   type RemoteAgent,
   type Server,
   serve,
-  Verdicts,
 } from "../../src/index.js";
 import { waysOf } from "./pairs/ways.js";
 import { taskOf } from "./processes/callers.js";
@@ -55,11 +55,11 @@ afterAll(async () => {
 
 async function callerThrough(pin: string, timeoutMs?: number): Promise<RemoteAgent> {
   const options = timeoutMs === undefined ? {} : { timeoutMs };
-  const bridged: Bridge = await bridge(door.url, { ...options, pin, verdicts: new Verdicts(), bridge: { name: "echo" } });
+  const bridged: Bridge = await bridge(door.url, { ...options, pin, verdicts: new DiscoveryCache(), bridge: { name: "echo" } });
   opened.push(bridged);
   const gateway = await serve(bridged, { limits: { drainMs: 0 } });
   opened.push(gateway);
-  const caller = await connect(gateway.url, { verdicts: new Verdicts() });
+  const caller = await connect(gateway.url, { verdicts: new DiscoveryCache() });
   opened.push(caller);
   return caller;
 }

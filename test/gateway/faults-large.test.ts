@@ -7,12 +7,12 @@ import {
   bridge,
   connect,
   createMemoryArtifacts,
+  DiscoveryCache,
   type Part,
   protocols,
   type RemoteAgent,
   type Server,
   serve,
-  Verdicts,
 } from "../../src/index.js";
 import { type Way, waysOf } from "./pairs/ways.js";
 
@@ -52,10 +52,14 @@ afterAll(async () => {
 });
 
 async function callerThrough(front: Way, behind: Way, artifacts: boolean): Promise<RemoteAgent> {
-  const bridged: Bridge = await bridge(upstream.url, { pin: behind.pin, verdicts: new Verdicts(), bridge: { name: "depot" } });
+  const bridged: Bridge = await bridge(upstream.url, {
+    pin: behind.pin,
+    verdicts: new DiscoveryCache(),
+    bridge: { name: "depot" },
+  });
   const options = artifacts ? { artifacts: { store: createMemoryArtifacts({ now: Date.now, newId: () => randomUUID() }) } } : {};
   const gateway = await serve(bridged, { ...options, limits: { drainMs: 0 } });
-  const caller = await connect(gateway.url, { pin: front.pin, verdicts: new Verdicts() });
+  const caller = await connect(gateway.url, { pin: front.pin, verdicts: new DiscoveryCache() });
   opened.push(bridged, gateway, caller);
   return caller;
 }

@@ -1,6 +1,6 @@
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
-import { agent, type Bridge, bridge, connect, type RemoteAgent, type Server, serve, Verdicts } from "../../src/index.js";
+import { agent, type Bridge, bridge, connect, DiscoveryCache, type RemoteAgent, type Server, serve } from "../../src/index.js";
 import { heldBy, Reading } from "./processes/callers.js";
 
 /** The card of the agent behind says what is not so. */
@@ -71,11 +71,11 @@ async function lying(lie: Lie, tellsCard: (card: Record<string, unknown>) => obj
 }
 
 async function callerThrough(url: string): Promise<{ readonly bridged: Bridge; readonly caller: RemoteAgent }> {
-  const bridged = await bridge(url, { verdicts: new Verdicts(), bridge: { name: "behind" } });
+  const bridged = await bridge(url, { verdicts: new DiscoveryCache(), bridge: { name: "behind" } });
   opened.push(bridged);
   const gateway = await serve(bridged, { limits: { drainMs: 0 } });
   opened.push(gateway);
-  const caller = await connect(gateway.url, { verdicts: new Verdicts() });
+  const caller = await connect(gateway.url, { verdicts: new DiscoveryCache() });
   opened.push(caller);
   return { bridged, caller };
 }

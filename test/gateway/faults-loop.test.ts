@@ -6,11 +6,11 @@ import {
   type Bridge,
   bridge,
   connect,
+  DiscoveryCache,
   isTerminal,
   protocols,
   type Server,
   serve,
-  Verdicts,
 } from "../../src/index.js";
 import { waysOf } from "./pairs/ways.js";
 
@@ -30,7 +30,11 @@ async function served(agents: Parameters<typeof serve>[0], options: Parameters<t
 }
 
 async function bridged(url: string, pin?: string): Promise<Bridge> {
-  const made = await bridge(url, { ...(pin === undefined ? {} : { pin }), verdicts: new Verdicts(), bridge: { name: "round" } });
+  const made = await bridge(url, {
+    ...(pin === undefined ? {} : { pin }),
+    verdicts: new DiscoveryCache(),
+    bridge: { name: "round" },
+  });
   opened.push(made);
   return made;
 }
@@ -43,7 +47,7 @@ describe("two gateways that lead to each other", () => {
     const b = await served(await bridged(a.url, pin));
     a.replace(await bridged(b.url, pin), { limits: { hops: HOPS } });
     for (const front of ways) {
-      const caller = await connect(a.url, { pin: front, verdicts: new Verdicts() });
+      const caller = await connect(a.url, { pin: front, verdicts: new DiscoveryCache() });
       opened.push(caller);
       const ended = await caller.ask("round and round").then(
         (answer) => new AgentError("internal", answer),
@@ -56,7 +60,7 @@ describe("two gateways that lead to each other", () => {
       ]);
     }
     for (const { url } of [a, b]) {
-      const caller = await connect(url, { pin: "a2a@1.0/JSONRPC", verdicts: new Verdicts() });
+      const caller = await connect(url, { pin: "a2a@1.0/JSONRPC", verdicts: new DiscoveryCache() });
       opened.push(caller);
       const running = async () => (await caller.listTasks()).tasks.filter(({ status }) => !isTerminal(status.state));
       await expect.poll(running).toEqual([]);
@@ -85,7 +89,7 @@ describe("a gateway that cannot open", () => {
     const port = typeof address === "object" ? (address?.port ?? 0) : 0;
     await expect(serve(self, { port })).rejects.toThrow(new RegExp(`${port}`));
     const gateway = await served(self);
-    const caller = await connect(gateway.url, { verdicts: new Verdicts() });
+    const caller = await connect(gateway.url, { verdicts: new DiscoveryCache() });
     opened.push(caller);
     expect(await caller.ask("hello")).toBe("not asked");
   });

@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, test } from "vitest";
 import {
   AgentError,
+  type AgentEvent,
   agent,
   bridgedAgent,
   type Call,
   connect,
-  type Event,
+  DiscoveryCache,
   type Handler,
   type Operation,
   type RemoteAgent,
   serve,
   type Task,
   type Upstream,
-  Verdicts,
 } from "../../src/index.js";
 import { Reading } from "./processes/callers.js";
 
@@ -45,7 +45,7 @@ async function behindGateway(deeds: Deeds, taskLimits = {}): Promise<Peer> {
     taskLimits,
   });
   opened.push(gateway);
-  const caller = await connect(gateway.url, { verdicts: new Verdicts(), resume: false });
+  const caller = await connect(gateway.url, { verdicts: new DiscoveryCache(), resume: false });
   opened.push(caller);
   return { caller, asked };
 }
@@ -61,19 +61,19 @@ function upstreamOf(handler: Handler): Upstream {
   };
 }
 
-const status = (state: Task["status"]["state"], taskId = "t-1"): Event => ({
+const status = (state: Task["status"]["state"], taskId = "t-1"): AgentEvent => ({
   kind: "status",
   taskId,
   contextId: "c-1",
   status: { state, at: 0, message: undefined },
 });
 
-const task = (state: Task["status"]["state"], id = "t-1"): Event => ({
+const task = (state: Task["status"]["state"], id = "t-1"): AgentEvent => ({
   kind: "task",
   task: { id, contextId: "c-1", status: { state, at: 0, message: undefined }, artifacts: [], history: [] },
 });
 
-const piece = (text: string, taskId = "t-1"): Event => ({
+const piece = (text: string, taskId = "t-1"): AgentEvent => ({
   kind: "artifact",
   taskId,
   contextId: "c-1",
@@ -89,17 +89,17 @@ const piece = (text: string, taskId = "t-1"): Event => ({
   last: false,
 });
 
-async function* saying(...events: readonly Event[]): AsyncGenerator<Event, void, void> {
+async function* saying(...events: readonly AgentEvent[]): AsyncGenerator<AgentEvent, void, void> {
   yield* events;
 }
 
-async function* refusing(error: AgentError): AsyncGenerator<Event, void, void> {
+async function* refusing(error: AgentError): AsyncGenerator<AgentEvent, void, void> {
   yield* [];
   throw error;
 }
 
 /** Says nothing until it is told to stop. */
-async function* never(call: Call): AsyncGenerator<Event, void, void> {
+async function* never(call: Call): AsyncGenerator<AgentEvent, void, void> {
   yield* [];
   await stopping(call);
 }
@@ -226,7 +226,7 @@ describe("what a peer says beside its content", () => {
   test("counts against the limit of the journal too", async () => {
     const wordy = piece("x");
     if (wordy.kind !== "artifact") throw new Error("a piece is one of an artifact");
-    const described: Event = { ...wordy, artifact: { ...wordy.artifact, description: "y".repeat(400_000) } };
+    const described: AgentEvent = { ...wordy, artifact: { ...wordy.artifact, description: "y".repeat(400_000) } };
     const { caller } = await behindGateway(
       {
         send: () => saying(status("working"), described, described, described, status("completed")),

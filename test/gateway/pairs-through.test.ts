@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { httpExchange, runThrough } from "../../conformance/index.js";
-import { bridge, type Protocol, protocols, type Subject, serve, Verdicts } from "../../src/index.js";
+import { bridge, DiscoveryCache, type Protocol, protocols, type Subject, serve } from "../../src/index.js";
 import { koine } from "../cli/koine.js";
 import { startKoine } from "../peers/koine.js";
 import { startOfficial03 } from "../peers/official-0.3.js";
@@ -31,7 +31,7 @@ function subjectAt(url: string): Subject {
 }
 
 async function brokenBefore(url: string, spoken: readonly Protocol[], known: typeof KNOWN): Promise<readonly string[]> {
-  const bridged = await bridge(url, { verdicts: new Verdicts() });
+  const bridged = await bridge(url, { verdicts: new DiscoveryCache() });
   const gateway = await serve(bridged, { push });
   try {
     const report = await runThrough(
@@ -64,7 +64,7 @@ describe("a gateway before our own agent", () => {
 
   test("is judged on the command line too, and the code tells", { timeout: TIMEOUT_MS }, async () => {
     const server = await startKoine({ push });
-    const bridged = await bridge(server.url, { verdicts: new Verdicts() });
+    const bridged = await bridge(server.url, { verdicts: new DiscoveryCache() });
     const gateway = await serve(bridged, { push });
     const [kept, other] = [":card:", ":1.0:jsonrpc:send:"].map((part) => protocols[0]?.id + part);
     const good = await koine([

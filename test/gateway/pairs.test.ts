@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Event, type Part, protocols, type RemoteAgent, textOf } from "../../src/index.js";
+import { type AgentEvent, type Part, protocols, type RemoteAgent, textOf } from "../../src/index.js";
 import { differences, unreported } from "../bridge/differences.js";
 import { type BridgedWay, type Bridges, openBridges } from "./pairs/bridges.js";
 import { codeOf, collect, contentOf, emulatedIn, outcomeOf, seen, taskIdIn, taskIn, wordsOf } from "./pairs/seen.js";
@@ -212,7 +212,7 @@ function outcome(event: Parameters<typeof taskIn>[0]): string {
   return `${state}: ${wordsOf([event])}`;
 }
 
-function endOf(events: readonly Event[]): string {
+function endOf(events: readonly AgentEvent[]): string {
   const last = events.at(-1);
   return last === undefined ? "nothing" : seen(last);
 }

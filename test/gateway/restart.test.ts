@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Event, protocols, type RemoteAgent } from "../../src/index.js";
+import { type AgentEvent, protocols, type RemoteAgent } from "../../src/index.js";
 import { type RedisServer, redisAvailable, startRedis } from "../redis-server.js";
 import { type Way, waysOf } from "./pairs/ways.js";
 import { callerOf, closeCallers, heldBy, nameOf, numbers, piecesOf, Reading, taskOf } from "./processes/callers.js";
@@ -159,4 +159,4 @@ describe.each(stores)("over %s", (_name, store) => {
   );
 });
 
-async function* nothing(): AsyncGenerator<Event, void, void> {}
+async function* nothing(): AsyncGenerator<AgentEvent, void, void> {}

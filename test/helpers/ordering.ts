@@ -1,8 +1,8 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   type Context,
-  type Event,
   type Handler,
   type Metadata,
   type OperationOf,
@@ -30,14 +30,14 @@ export function sendOf(text: string, { context = { sessionId: "s" }, metadata, d
   return operation;
 }
 
-export const working: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "working", at: 1 } };
-export const done: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 2 } };
+export const working: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state: "working", at: 1 } };
+export const done: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 2 } };
 
 interface Open {
   readonly call: Call;
-  resolve(event: Event): void;
+  resolve(event: AgentEvent): void;
   reject(thrown: unknown): void;
-  first(event: Event): void;
+  first(event: AgentEvent): void;
 }
 
 /** An agent whose answers are given by hand, message by message. */
@@ -78,27 +78,27 @@ export class ByHand {
     return open;
   }
 
-  #one(text: string, call: Call): Promise<Event> {
+  #one(text: string, call: Call): Promise<AgentEvent> {
     return new Promise((resolve, reject) => this.#open.set(text, { call, resolve, reject, first: resolve }));
   }
 
-  async *#many(text: string, call: Call): AsyncGenerator<Event> {
-    const first = new Promise<Event>((resolve, reject) =>
+  async *#many(text: string, call: Call): AsyncGenerator<AgentEvent> {
+    const first = new Promise<AgentEvent>((resolve, reject) =>
       this.#open.set(text, { call, first: resolve, reject, resolve: () => undefined }),
     );
     yield await first;
-    yield await new Promise<Event>((resolve, reject) => this.#open.set(text, { call, first: resolve, reject, resolve }));
+    yield await new Promise<AgentEvent>((resolve, reject) => this.#open.set(text, { call, first: resolve, reject, resolve }));
   }
 }
 
-export function iterate(reply: Reply): AsyncIterator<Event> {
-  return (reply as AsyncIterable<Event>)[Symbol.asyncIterator](); // a stream was asked for
+export function iterate(reply: Reply): AsyncIterator<AgentEvent> {
+  return (reply as AsyncIterable<AgentEvent>)[Symbol.asyncIterator](); // a stream was asked for
 }
 
 /** What a reply fails with; undefined when it does not. */
 export async function failureOf(reply: Reply): Promise<AgentError | undefined> {
   try {
-    await (reply as Promise<Event>); // one answer was asked for
+    await (reply as Promise<AgentEvent>); // one answer was asked for
     return undefined;
   } catch (thrown) {
     return AgentError.from(thrown);

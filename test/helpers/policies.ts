@@ -1,7 +1,7 @@
 import {
   type AgentError,
+  type AgentEvent,
   type Context,
-  type Event,
   isPromise,
   newEnvelope,
   type OperationOf,
@@ -22,11 +22,11 @@ export function send(
 }
 
 export const PING = { kind: "ping" } as const;
-export const PONG: Event = { kind: "done" };
-export const working: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "working", at: 1 } };
-export const completed: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 2 } };
+export const PONG: AgentEvent = { kind: "done" };
+export const working: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state: "working", at: 1 } };
+export const completed: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 2 } };
 
-export async function* streamOf(...steps: readonly (Event | AgentError)[]): AsyncGenerator<Event, void, void> {
+export async function* streamOf(...steps: readonly (AgentEvent | AgentError)[]): AsyncGenerator<AgentEvent, void, void> {
   for (const step of steps) {
     if (step instanceof Error) throw step;
     yield step;
@@ -35,23 +35,23 @@ export async function* streamOf(...steps: readonly (Event | AgentError)[]): Asyn
 
 /** A reply that the test ends when it likes. */
 export function openReply() {
-  let answer: (event: Event) => void = () => undefined;
+  let answer: (event: AgentEvent) => void = () => undefined;
   let fail: (error: AgentError) => void = () => undefined;
-  const reply = new Promise<Event>((resolve, reject) => {
+  const reply = new Promise<AgentEvent>((resolve, reject) => {
     answer = resolve;
     fail = reject;
   });
   return { reply, answer, fail };
 }
 
-export function iterate(reply: Reply): AsyncIterator<Event> {
+export function iterate(reply: Reply): AsyncIterator<AgentEvent> {
   if (isPromise(reply)) throw new Error("expected a stream");
   return reply[Symbol.asyncIterator]();
 }
 
 /** All that came, and what it ended with if not well. */
-export async function collect(reply: Reply): Promise<{ readonly events: readonly Event[]; readonly thrown?: unknown }> {
-  const events: Event[] = [];
+export async function collect(reply: Reply): Promise<{ readonly events: readonly AgentEvent[]; readonly thrown?: unknown }> {
+  const events: AgentEvent[] = [];
   try {
     if (isPromise(reply)) events.push(await reply);
     else for await (const event of reply) events.push(event);

@@ -1,10 +1,10 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   type CallStart,
   type Context,
   type Envelope,
-  type Event,
   isPromise,
   NO_META,
   type Operation,
@@ -19,7 +19,7 @@ import type { AgentFunction } from "../../src/tasks/agent-function.js";
 import type { TaskLimits } from "../../src/tasks/limits.js";
 import type { PushPort } from "../../src/tasks/push-port.js";
 import { createRuntime, type Runtime } from "../../src/tasks/runtime.js";
-import type { ServedAgent } from "../../src/tasks/runtime-context.js";
+import type { RuntimeAgent } from "../../src/tasks/runtime-context.js";
 import type { Store } from "../../src/tasks/store.js";
 import { createMemoryStore } from "../../src/tasks/stores/memory.js";
 import type { Timers } from "../../src/tasks/timers.js";
@@ -84,7 +84,7 @@ export class TestRuntime {
   readonly store: Store;
   readonly runtime: Runtime;
 
-  constructor(agents: { readonly [name: string]: AgentFunction | ServedAgent }, options: TestOptions = {}) {
+  constructor(agents: { readonly [name: string]: AgentFunction | RuntimeAgent }, options: TestOptions = {}) {
     const { limits, push, prefix = "id", timers = manualTimers() } = options;
     let count = 0;
     const ids = { now: timers.now, newId: () => `${prefix}-${++count}` };
@@ -105,25 +105,25 @@ export class TestRuntime {
   }
 
   /** The one event of a one-event operation. */
-  async one<K extends Operation["kind"]>(operation: OperationOf<K>, call: Call = startCall()): Promise<Event> {
+  async one<K extends Operation["kind"]>(operation: OperationOf<K>, call: Call = startCall()): Promise<AgentEvent> {
     const reply = this.runtime.handler(operation, call);
     if (!isPromise(reply)) throw new Error("expected one event");
     return reply;
   }
 
   /** The events of a stream, to be pulled one by one. */
-  many(operation: Operation, call: Call = startCall()): AsyncIterator<Event> & AsyncIterable<Event> {
+  many(operation: Operation, call: Call = startCall()): AsyncIterator<AgentEvent> & AsyncIterable<AgentEvent> {
     const reply = this.runtime.handler(operation, call);
     if (isPromise(reply)) throw new Error("expected a stream");
     const iterator = reply[Symbol.asyncIterator]();
     return Object.assign(iterator, { [Symbol.asyncIterator]: () => iterator });
   }
 
-  send(text: string, options: SendOptions = {}): Promise<Event> {
+  send(text: string, options: SendOptions = {}): Promise<AgentEvent> {
     return this.one(sendOf(text, options), startCall(options.call));
   }
 
-  stream(text: string, options: SendOptions = {}): AsyncIterator<Event> & AsyncIterable<Event> {
+  stream(text: string, options: SendOptions = {}): AsyncIterator<AgentEvent> & AsyncIterable<AgentEvent> {
     return this.many(sendOf(text, { ...options, delivery: "stream" }), startCall(options.call));
   }
 
@@ -165,26 +165,26 @@ export function principal(id: string): Principal {
 }
 
 /** For tests: the task of a task event. */
-export function taskOf(event: Event): Task {
+export function taskOf(event: AgentEvent): Task {
   if (event.kind !== "task") throw new Error(`expected a task, got ${event.kind}`);
   return event.task;
 }
 
 /** For tests: the tasks of a page. */
-export function tasksOf(event: Event): readonly Task[] {
+export function tasksOf(event: AgentEvent): readonly Task[] {
   if (event.kind !== "tasks") throw new Error(`expected tasks, got ${event.kind}`);
   return event.tasks;
 }
 
 /** For tests: all events until the end. */
-export async function all(events: AsyncIterable<Event>): Promise<Event[]> {
-  const got: Event[] = [];
+export async function all(events: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
+  const got: AgentEvent[] = [];
   for await (const event of events) got.push(event);
   return got;
 }
 
 /** What happened, in short: `task submitted`, `artifact result+ "b"`, `status completed`. */
-export function brief(event: Event): string {
+export function brief(event: AgentEvent): string {
   switch (event.kind) {
     case "task":
       return `task ${event.task.status.state}`;

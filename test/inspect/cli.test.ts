@@ -2,8 +2,8 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { agent, connect, parseUte, type RemoteAgent, type Server, serve, Verdicts } from "../../src/index.js";
-import type { Inspector, Sighting } from "../../src/telemetry/capture/index.js";
+import { agent, connect, DiscoveryCache, parseUte, type RemoteAgent, type Server, serve } from "../../src/index.js";
+import type { CapturedMessage, Inspector } from "../../src/telemetry/capture/index.js";
 import { koine, outcomeOf, seen, startKoine } from "../cli/koine.js";
 import { inspecting, newInspector } from "./served.js";
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   inspector = newInspector();
   server = await serve(clerk, { ...inspecting(inspector) });
   other = await serve(agent({ name: "clerk", description: "deaf", handle: ({ text }) => `never heard ${text}` }));
-  peer = await connect(server.url, { verdicts: new Verdicts(), pin: "a2a@1.0/JSONRPC" });
+  peer = await connect(server.url, { verdicts: new DiscoveryCache(), pin: "a2a@1.0/JSONRPC" });
 });
 afterAll(async () => {
   inspector?.close();
@@ -69,7 +69,7 @@ describe("koine inspect", () => {
     const { stdout } = await koine([...only, "-o", "json"]);
     const [line = "", ...rest] = stdout.trim().split("\n");
     expect(rest).toEqual([]);
-    expect(JSON.parse(line) as Sighting).toMatchObject({ text: "traced", parentSpan: "00f067aa0ba902b7", status: "ok" });
+    expect(JSON.parse(line) as CapturedMessage).toMatchObject({ text: "traced", parentSpan: "00f067aa0ba902b7", status: "ok" });
   });
 
   test("follows until Ctrl-C, each exchange once and whole", async () => {
@@ -85,7 +85,7 @@ describe("koine inspect", () => {
     const shown = stdout
       .trim()
       .split("\n")
-      .map((line) => JSON.parse(line) as Sighting);
+      .map((line) => JSON.parse(line) as CapturedMessage);
     expect([code, shown.map(({ text }) => text)]).toEqual([0, ["live one", "live two"]]);
     expect(shown.every(({ response }) => response !== undefined && response.body !== "")).toBe(true);
   });

@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { connect as dial } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { AgentError, agent, cancelFrom, connect, type RemoteAgent, type Server, serve, Verdicts } from "../../src/index.js";
+import { AgentError, agent, cancelFrom, connect, DiscoveryCache, type RemoteAgent, type Server, serve } from "../../src/index.js";
 import {
+  type CapturedMessage,
+  type CapturedMessageSummary,
+  type CaptureLimits,
   type FeedItem,
   followFeed,
   type InspectedHost,
   type Inspector,
   type InspectorRouteOptions,
-  type Sighting,
-  type SightingLimits,
-  type SightingSummary,
 } from "../../src/telemetry/capture/index.js";
 import { poolLink } from "../../src/transport/node/index.js";
 import { inspecting, newInspector } from "./served.js";
@@ -26,7 +26,7 @@ interface Stage {
   readonly peer: RemoteAgent;
 }
 
-async function stage(limits: Partial<SightingLimits> = {}, options: InspectorRouteOptions = {}): Promise<Stage> {
+async function stage(limits: Partial<CaptureLimits> = {}, options: InspectorRouteOptions = {}): Promise<Stage> {
   const inspector = newInspector(limits);
   const echo = agent({
     name: "echo",
@@ -34,7 +34,7 @@ async function stage(limits: Partial<SightingLimits> = {}, options: InspectorRou
     handle: ({ text }) => (text === "bad" ? Promise.reject(new Error("no")) : text),
   });
   const server = await serve(echo, { ...inspecting(inspector, options) });
-  const peer = await connect(server.url, { verdicts: new Verdicts(), pin: "a2a@1.0/JSONRPC" });
+  const peer = await connect(server.url, { verdicts: new DiscoveryCache(), pin: "a2a@1.0/JSONRPC" });
   open.push(server, peer);
   return { inspector, server, peer };
 }
@@ -51,8 +51,8 @@ const read = async <T>({ url }: Server, path: string, headers = {}): Promise<T> 
   (await (await fetch(`${url}/koine/api${path}`, { headers })).json()) as T;
 
 /** The next finished messages of a feed, each once. */
-async function finished(feed: AsyncGenerator<FeedItem>, count: number): Promise<readonly Sighting[]> {
-  const found = new Map<string, Sighting>();
+async function finished(feed: AsyncGenerator<FeedItem>, count: number): Promise<readonly CapturedMessage[]> {
+  const found = new Map<string, CapturedMessage>();
   while (found.size < count) {
     const { value } = await feed.next();
     if (value?.kind === "message" && value.sighting.operation === "send" && value.sighting.status !== "open")
@@ -70,13 +70,22 @@ describe("reading", () => {
     const { server, peer } = await stage();
     await peer.ask("first");
     await peer.ask("second");
-    const { messages } = await read<{ messages: readonly SightingSummary[] }>(server, "/messages?text=SECOND&direction=in");
+    const { messages } = await read<{ messages: readonly CapturedMessageSummary[] }>(
+      server,
+      "/messages?text=SECOND&direction=in",
+    );
     expect(messages).toMatchObject([{ text: "second", agent: "echo", status: "ok", eventCount: 1 }]);
     expect(messages[0]).not.toHaveProperty("request");
     const id = messages[0]?.id;
-    expect(await read<Sighting>(server, `/messages/${id}`)).toMatchObject({ id, envelope: { content: { text: "second" } } });
-    expect(await read<readonly Sighting[]>(server, `/traces/${messages[0]?.traceId}`)).toMatchObject([{ id }]);
-    const before = await read<{ messages: readonly SightingSummary[] }>(server, `/messages?before=${messages[0]?.seq}&text=s`);
+    expect(await read<CapturedMessage>(server, `/messages/${id}`)).toMatchObject({
+      id,
+      envelope: { content: { text: "second" } },
+    });
+    expect(await read<readonly CapturedMessage[]>(server, `/traces/${messages[0]?.traceId}`)).toMatchObject([{ id }]);
+    const before = await read<{ messages: readonly CapturedMessageSummary[] }>(
+      server,
+      `/messages?before=${messages[0]?.seq}&text=s`,
+    );
     expect(before.messages.map(({ text }) => text)).toEqual(["first"]);
   });
 
@@ -148,7 +157,7 @@ describe("following", () => {
       port: server.port,
     });
     open.push(again);
-    const other = await connect(again.url, { verdicts: new Verdicts(), pin: "a2a@1.0/JSONRPC" });
+    const other = await connect(again.url, { verdicts: new DiscoveryCache(), pin: "a2a@1.0/JSONRPC" });
     open.push(other, restarted);
     await other.ask("after");
     expect((await finished(feed, 1)).map(({ text }) => text)).toEqual(["after"]);

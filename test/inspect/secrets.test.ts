@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { agent, bearerTokens, connect, type Server, serve, Verdicts } from "../../src/index.js";
+import { agent, bearerTokens, connect, DiscoveryCache, type Server, serve } from "../../src/index.js";
 import type { Inspector } from "../../src/telemetry/capture/index.js";
 import { noTelemetry } from "../../src/telemetry/index.js";
 import { inspecting, newInspector } from "./served.js";
@@ -38,7 +38,7 @@ test.each(["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@1.0/GRPC", "a2a@0.3/JSON
     const out = newInspector();
     const peer = await connect(server.url, {
       pin,
-      verdicts: new Verdicts(),
+      verdicts: new DiscoveryCache(),
       credentials: { bearer: BEARER },
       telemetry: out.telemetry(noTelemetry),
     });

@@ -1,15 +1,15 @@
 import type { ServeOptions } from "../../src/index.js";
 import {
+  type CaptureLimits,
   createInspector,
   type Inspector,
   type InspectorRouteOptions,
   inspectorRoutes,
-  type SightingLimits,
 } from "../../src/telemetry/capture/index.js";
 import { noTelemetry } from "../../src/telemetry/index.js";
 
 /** An inspector with the time and the ids of the system. */
-export function newInspector(limits: Partial<SightingLimits> = {}): Inspector {
+export function newInspector(limits: Partial<CaptureLimits> = {}): Inspector {
   return createInspector({ limits, ids: { newId: () => crypto.randomUUID() }, clock: { now: () => Date.now() } });
 }
 

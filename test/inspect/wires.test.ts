@@ -4,13 +4,13 @@ import {
   agent,
   connect,
   createTelemetry,
+  DiscoveryCache,
   type Hooks,
   type RemoteAgent,
   type Server,
   serve,
-  Verdicts,
 } from "../../src/index.js";
-import type { Inspector, Sighting } from "../../src/telemetry/capture/index.js";
+import type { CapturedMessage, Inspector } from "../../src/telemetry/capture/index.js";
 import { noTelemetry } from "../../src/telemetry/index.js";
 import type { Link } from "../../src/transport/exchange.js";
 import { poolLink } from "../../src/transport/node/index.js";
@@ -37,8 +37,8 @@ const open: { close(): Promise<void> }[] = [];
 beforeAll(async () => {
   inspector = newInspector();
   server = await serve(words, { ...inspecting(inspector) });
-  const peer = await connect(server.url, { verdicts: new Verdicts() });
-  ways.push(...peer.ways.map(({ protocol, version, binding }) => `${protocol}@${version}/${binding}`));
+  const peer = await connect(server.url, { verdicts: new DiscoveryCache() });
+  ways.push(...peer.interfaces.map(({ protocol, version, binding }) => `${protocol}@${version}/${binding}`));
   await peer.close();
 });
 afterAll(async () => {
@@ -73,7 +73,7 @@ async function caller(pin: string, seen: Inspector, hooks?: Hooks): Promise<Remo
   const peer = await connect(server.url, {
     pin,
     link,
-    verdicts: new Verdicts(),
+    verdicts: new DiscoveryCache(),
     telemetry: seen.telemetry(inner),
     id: "words",
     as: "me",
@@ -83,18 +83,18 @@ async function caller(pin: string, seen: Inspector, hooks?: Hooks): Promise<Remo
   return Object.assign(peer, { bodies });
 }
 
-const bytesIn = ({ request }: Sighting): Uint8Array =>
+const bytesIn = ({ request }: CapturedMessage): Uint8Array =>
   new Uint8Array(Buffer.from(request?.body ?? "", request?.encoding === "base64" ? "base64" : "utf8"));
 
 /** The newest that says this, once it is over and its response is known. */
-async function seenBy(log: Inspector["log"], text: string, direction: "in" | "out"): Promise<Sighting> {
-  const find = (): Sighting | undefined => {
+async function seenBy(log: Inspector["log"], text: string, direction: "in" | "out"): Promise<CapturedMessage> {
+  const find = (): CapturedMessage | undefined => {
     const [found] = log.list({ text, direction }, 1);
     return found && log.get(found.id);
   };
   await expect.poll(() => find()?.status).toBe("ok");
   await expect.poll(() => find()?.response?.body).not.toBe("");
-  return find() as Sighting; // it was there a moment ago
+  return find() as CapturedMessage; // it was there a moment ago
 }
 
 test("all registered ways are tried", () => {
@@ -174,7 +174,7 @@ test("a failure is shown with its code, and losses with their reasons", async ()
 test("a call that an agent makes hangs below the one it answers", async () => {
   const both = newInspector();
   const writer = await connect(server.url, {
-    verdicts: new Verdicts(),
+    verdicts: new DiscoveryCache(),
     pin: "acp",
     telemetry: both.telemetry(noTelemetry),
     id: "words",
@@ -183,7 +183,7 @@ test("a call that an agent makes hangs below the one it answers", async () => {
     agent({ name: "desk", description: "asks the writer", handle: (message) => writer.ask(message.text, { parent: message }) }),
     { ...inspecting(both) },
   );
-  const peer = await connect(desk.url, { verdicts: new Verdicts(), pin: "a2a@0.3/JSONRPC" });
+  const peer = await connect(desk.url, { verdicts: new DiscoveryCache(), pin: "a2a@0.3/JSONRPC" });
   try {
     expect(await peer.ask("nested")).toBe("one nested");
     const came = await seenBy(both.log, "nested", "in");
@@ -200,7 +200,7 @@ test("a large body is cut where the limit is, and the call is whole all the same
   const cutting = await serve(agent({ name: "echo", description: "d", handle: ({ text }) => text }), {
     ...inspecting(small),
   });
-  const peer = await connect(cutting.url, { verdicts: new Verdicts(), pin: "a2a@1.0/JSONRPC" });
+  const peer = await connect(cutting.url, { verdicts: new DiscoveryCache(), pin: "a2a@1.0/JSONRPC" });
   try {
     const text = "x".repeat(100_000);
     expect((await peer.ask(text)).length).toBe(text.length);

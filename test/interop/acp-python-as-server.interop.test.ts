@@ -2,7 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { httpExchange } from "../../conformance/http-exchange.js";
 import { acpSdk103Gaps } from "../../conformance/known-gaps/acp-sdk-1.0.3.js";
 import { runConformance } from "../../conformance/run.js";
-import { answerOf, connect, type Event, type Part, type RemoteAgent, type Task, textOf, Verdicts } from "../../src/index.js";
+import {
+  type AgentEvent,
+  answerOf,
+  connect,
+  DiscoveryCache,
+  type Part,
+  type RemoteAgent,
+  type Task,
+  textOf,
+} from "../../src/index.js";
 import { acp } from "../../src/protocols/acp/index.js";
 import { codeOf, collect, line } from "../peers/against-official.js";
 import type { OfficialServer } from "../peers/official.js";
@@ -22,13 +31,13 @@ describe.skipIf(pythonFor("acp-1.0.3") === undefined)("our client against the of
   });
 
   async function agentNamed(name: string): Promise<RemoteAgent> {
-    const remote = await connect(`${server.url}/agents/${name}`, { verdicts: new Verdicts() });
+    const remote = await connect(`${server.url}/agents/${name}`, { verdicts: new DiscoveryCache() });
     open.push(remote);
     return remote;
   }
 
   test("finds it by its list of agents, and takes the first", async () => {
-    const remote = await connect(server.url, { verdicts: new Verdicts() });
+    const remote = await connect(server.url, { verdicts: new DiscoveryCache() });
     open.push(remote);
     expect(`${remote.protocol}@${remote.version}/${remote.binding}`).toBe("acp@0.2/REST");
     expect(remote.proved).toBe(true);
@@ -212,15 +221,16 @@ describe.skipIf(pythonFor("acp-1.0.3") === undefined)("our client against the of
   });
 });
 
-function taskOf(event: Event | void): Task {
+function taskOf(event: AgentEvent | void): Task {
   if (event?.kind !== "task") throw new Error(`a task was expected, not ${event?.kind ?? "the end"}`);
   return event.task;
 }
 
-const lineOf = (step: IteratorResult<Event, void>): string => (step.done === true ? "the end" : line(step.value));
+const lineOf = (step: IteratorResult<AgentEvent, void>): string => (step.done === true ? "the end" : line(step.value));
 
 /** Artifacts by their number: what they are called on our side is our own affair. */
-const withoutId = (event: Event): string => line(event).replace(/artifact result(?:-(\d+))?/, (_all, n = "1") => `artifact ${n}`);
+const withoutId = (event: AgentEvent): string =>
+  line(event).replace(/artifact result(?:-(\d+))?/, (_all, n = "1") => `artifact ${n}`);
 
 const contentOf = (part: Part): unknown => (part.kind === "text" ? part.text : part.kind === "data" ? part.data : part.kind);
 

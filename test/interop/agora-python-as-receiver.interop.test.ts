@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AgentError, connect, isPromise, type Loss, type RemoteAgent, startCall, Verdicts } from "../../src/index.js";
+import { AgentError, connect, DiscoveryCache, isPromise, type Loss, type RemoteAgent, startCall } from "../../src/index.js";
 import { type AgoraOptions, createAgora } from "../../src/protocols/agora/index.js";
 import type { LanguageModel } from "../../src/router/models/index.js";
-import type { Link, Request } from "../../src/transport/exchange.js";
+import type { HttpRequest, Link } from "../../src/transport/exchange.js";
 import { poolLink } from "../../src/transport/node/index.js";
 import { LIST, NOBODY, TEMPERATURE } from "../peers/agora.js";
 import type { OfficialServer } from "../peers/official.js";
@@ -32,7 +32,7 @@ async function connectTo(server: OfficialServer, options: AgoraOptions): Promise
     },
     close: () => pool.close(),
   };
-  const remote = await connect(server.url, { protocols: [createAgora(options)], link, verdicts: new Verdicts() });
+  const remote = await connect(server.url, { protocols: [createAgora(options)], link, verdicts: new DiscoveryCache() });
   return {
     remote,
     take() {
@@ -47,7 +47,7 @@ async function connectTo(server: OfficialServer, options: AgoraOptions): Promise
   };
 }
 
-function shortLine({ method, path, body }: Request): string {
+function shortLine({ method, path, body }: HttpRequest): string {
   const place = `${method} ${path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "ID")}`;
   if (body.length === 0) return place;
   const { protocolHash, protocolSources, multiround } = JSON.parse(new TextDecoder().decode(body)) as Record<string, unknown>;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { connect, type Operation, type RemoteAgent, startCall, Verdicts } from "../../src/index.js";
+import { connect, DiscoveryCache, type Operation, type RemoteAgent, startCall } from "../../src/index.js";
 import { collect, describeOfficial, NAMELESS, PARTS } from "./against-official.js";
 import type { OfficialServer } from "./official.js";
 import { type Official13Options, startOfficial13 } from "./official-1.3.js";
@@ -30,7 +30,7 @@ describe("our client and what an official 1.3.0 server says about itself", () =>
   async function meet(options: Official13Options, pin?: string): Promise<{ server: OfficialServer; remote: RemoteAgent }> {
     const server = await startOfficial13(options);
     open.push(server);
-    const remote = await connect(server.url, { verdicts: new Verdicts(), ...(pin === undefined ? {} : { pin }) });
+    const remote = await connect(server.url, { verdicts: new DiscoveryCache(), ...(pin === undefined ? {} : { pin }) });
     open.push(remote);
     return { server, remote };
   }

@@ -2,17 +2,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   AgentError,
+  type AgentEvent,
   answerOf,
   connect,
+  DiscoveryCache,
   type ErrorCode,
-  type Event,
   type EventOf,
   type Part,
   type RemoteAgent,
   type State,
   type Task,
   textOf,
-  Verdicts,
 } from "../../src/index.js";
 import type { OfficialServer } from "./official.js";
 
@@ -68,7 +68,7 @@ export function describeOfficial({ name, start, ways }: Official): void {
       // The SDKs print every refusal they make.
       vi.spyOn(console, "error").mockImplementation(() => undefined);
       server = await start();
-      remote = await connect(server.url, { pin: way.pin, verdicts: new Verdicts() });
+      remote = await connect(server.url, { pin: way.pin, verdicts: new DiscoveryCache() });
     });
     afterAll(async () => {
       await remote?.close();
@@ -197,7 +197,7 @@ export async function collect<T>(events: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-async function drain(events: AsyncIterator<Event>, begun = events.next()): Promise<string[]> {
+async function drain(events: AsyncIterator<AgentEvent>, begun = events.next()): Promise<string[]> {
   const lines: string[] = [];
   try {
     for (let step = await begun; step.done !== true; step = await events.next()) lines.push(line(step.value));
@@ -213,7 +213,7 @@ function taskOf(event: EventOf<"send"> | EventOf<"task.subscribe"> | void): Task
 }
 
 /** One event in one line: what it is, and what of it a reader would notice. */
-export function line(event: Event): string {
+export function line(event: AgentEvent): string {
   switch (event.kind) {
     case "message":
       return `message ${textOf(event.message.content)}`;

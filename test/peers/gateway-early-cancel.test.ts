@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { bridge, type Event, isPromise, type Layer, serve, Verdicts } from "../../src/index.js";
+import { type AgentEvent, bridge, DiscoveryCache, isPromise, type Layer, serve } from "../../src/index.js";
 import { collect } from "./against-official.js";
 import { newAcpClient } from "./gateway-client-acp.js";
 import { SERVED_AS, watchCancels } from "./gateway-fleet.js";
@@ -18,7 +18,7 @@ function slowToBegin(release: Promise<void>): Layer {
   };
 }
 
-async function* late(reply: AsyncIterable<Event>, release: Promise<void>) {
+async function* late(reply: AsyncIterable<AgentEvent>, release: Promise<void>) {
   for await (const event of reply) {
     await release;
     yield event;
@@ -34,7 +34,7 @@ test("a cancel that comes before the agent has said how it calls its task stops 
     letGo = resolve;
   });
   const layers = [watchCancels((outcome) => void cancels.push(outcome)), slowToBegin(release)];
-  const bridged = await bridge(official.url, { verdicts: new Verdicts(), layers, bridge: { name: SERVED_AS } });
+  const bridged = await bridge(official.url, { verdicts: new DiscoveryCache(), layers, bridge: { name: SERVED_AS } });
   closing.push(() => bridged.close());
   const gateway = await serve(bridged);
   closing.push(() => gateway.close());

@@ -1,4 +1,4 @@
-import { type Bridge, bridge, isPromise, type Layer, type Server, serve, Verdicts } from "../../src/index.js";
+import { type Bridge, bridge, DiscoveryCache, isPromise, type Layer, type Server, serve } from "../../src/index.js";
 
 /** An official agent, and the one way in which a gateway calls it. */
 export interface OfficialAgent {
@@ -47,7 +47,7 @@ interface Gateway {
 async function openGateway({ name, url, pin }: OfficialAgent): Promise<Gateway> {
   const cancels: string[] = [];
   const watch = watchCancels((outcome) => void cancels.push(outcome));
-  const options = { pin, verdicts: new Verdicts(), layers: [watch], bridge: { name: SERVED_AS } };
+  const options = { pin, verdicts: new DiscoveryCache(), layers: [watch], bridge: { name: SERVED_AS } };
   const bridged = await bridge(url, options);
   return { name, bridged, server: await serve(bridged), cancels };
 }

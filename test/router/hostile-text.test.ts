@@ -25,7 +25,7 @@ const HOSTILE: Readonly<Record<string, (size: number) => string>> = {
   "nested brackets": (size) => `${"([".repeat(size / 4)}sign${"])".repeat(size / 4)}`,
   blanks: (size) => `a${repeated(" ", size)}b`,
   "line ends": (size) => repeated("\n", size),
-  points: (size) => `${repeated(".//", size)}a`,
+  points: (size) => `${repeated(".", size)}a`,
   "points and quotes": (size) => `${repeated(".'", size)}a`,
   abbreviations: (size) => repeated("e.g. ", size),
   dashes: (size) => `a ${repeated("-", size)}b`,

@@ -1,5 +1,5 @@
-import { AgentError, type Call, type Event, type Handler, type Operation } from "../../src/envelope/index.js";
-import type { Ids, Peer } from "../../src/protocols/index.js";
+import { AgentError, type AgentEvent, type Call, type Handler, type Operation } from "../../src/envelope/index.js";
+import type { IdSource, Peer } from "../../src/protocols/index.js";
 import { responseJson } from "../../src/transport/body.js";
 import type { Link } from "../../src/transport/exchange.js";
 import { blame } from "../../src/transport/fields.js";
@@ -10,8 +10,8 @@ import { discover } from "./discover.js";
 import { decodeToyError } from "./errors.js";
 import { readToyReply, type ToyReply } from "./wire.js";
 
-export function connect(link: Link, peer: Peer, ids: Ids): Handler {
-  async function callToy(operation: Operation, call: Call): Promise<Event> {
+export function connect(link: Link, peer: Peer, ids: IdSource): Handler {
+  async function callToy(operation: Operation, call: Call): Promise<AgentEvent> {
     if (operation.kind === "ping") {
       const found = await discover(link, peer.url, call);
       if (found === undefined) throw new AgentError("bad_peer", "nobody speaks toy there any more");
@@ -20,7 +20,7 @@ export function connect(link: Link, peer: Peer, ids: Ids): Handler {
     if (operation.kind !== "send") throw new AgentError("unsupported_method", `toy has no ${operation.kind}`, { sent: "no" });
     for (const [index, { kind }] of operation.envelope.content.entries()) {
       if (kind !== "text")
-        call.lose({ protocol: "toy", path: `message.parts[${index}]`, valueKind: kind, reason: "toy carries text only" });
+        call.reportLoss({ protocol: "toy", path: `message.parts[${index}]`, valueKind: kind, reason: "toy carries text only" });
     }
     const body = JSON.stringify(encodeToy(operation.envelope));
     const headers = { "content-type": "application/json" };

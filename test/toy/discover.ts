@@ -1,7 +1,7 @@
 import { type Call, isObject, type Maybe } from "../../src/envelope/index.js";
 import type { Finding } from "../../src/protocols/index.js";
 import { responseJson } from "../../src/transport/body.js";
-import type { Link, Response } from "../../src/transport/exchange.js";
+import type { HttpResponse, Link } from "../../src/transport/exchange.js";
 import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
 import { makeRequest } from "../../src/transport/request.js";
 
@@ -30,7 +30,7 @@ export async function discover(link: Link, url: string, call: Call): Promise<May
 }
 
 /** Whatever is not JSON is not ours. */
-async function readDocument(response: Response): Promise<unknown> {
+async function readDocument(response: HttpResponse): Promise<unknown> {
   try {
     return await responseJson(response, DEFAULT_LIMITS);
   } catch {

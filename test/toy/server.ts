@@ -1,6 +1,6 @@
-import { AgentError, answerText, type Event, isPromise, type Operation, textOf } from "../../src/envelope/index.js";
+import { AgentError, type AgentEvent, answerText, isPromise, type Operation, textOf } from "../../src/envelope/index.js";
 import type { Host, Served } from "../../src/protocols/index.js";
-import type { Request, Response } from "../../src/transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../src/transport/exchange.js";
 import { blame } from "../../src/transport/fields.js";
 import { jsonResponse } from "../../src/transport/response.js";
 import { decodeToy } from "./codec.js";
@@ -9,7 +9,7 @@ import { readToyRequest } from "./wire.js";
 const VIA = { protocol: "toy", version: "1", binding: "HTTP" } as const;
 
 export function serve(host: Host): Served {
-  async function exchange(request: Request): Promise<Response> {
+  async function exchange(request: HttpRequest): Promise<HttpResponse> {
     if (request.method === "GET") return jsonResponse(200, JSON.stringify({ toy: 1, agent: host.cards()[0]?.name }));
     try {
       const caller = await host.admit(request);
@@ -28,7 +28,7 @@ export function serve(host: Host): Served {
   return { exchange, interfaces: (_agent, url) => [{ protocol: "toy", version: "1", binding: "HTTP", url: `${url}/toy` }] };
 }
 
-function read(request: Request): ReturnType<typeof readToyRequest> {
+function read(request: HttpRequest): ReturnType<typeof readToyRequest> {
   try {
     return readToyRequest(request.json());
   } catch (thrown) {
@@ -36,11 +36,11 @@ function read(request: Request): ReturnType<typeof readToyRequest> {
   }
 }
 
-function textIn(event: Event): string {
+function textIn(event: AgentEvent): string {
   if (event.kind === "message") return textOf(event.message.content);
   return event.kind === "task" ? answerText(event.task) : "";
 }
 
-async function* lines(events: AsyncIterable<Event>): AsyncGenerator<string, void, void> {
+async function* lines(events: AsyncIterable<AgentEvent>): AsyncGenerator<string, void, void> {
   for await (const event of events) yield `${JSON.stringify({ said: textIn(event) })}\n`;
 }

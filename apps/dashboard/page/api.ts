@@ -1,4 +1,4 @@
-import type { Interface, JsonObject, Sighting, SightingSummary } from "../../../src/index.js";
+import type { CapturedMessage, CapturedMessageSummary, Interface, JsonObject } from "../../../src/index.js";
 import type { TaskLine } from "../console.js";
 
 const TOKEN_KEY = "koine-token";
@@ -49,11 +49,11 @@ const part = encodeURIComponent;
 export const api = {
   session: () => get<Session>("session"),
   messages: (limit: number, before?: number) =>
-    get<{ readonly messages: readonly SightingSummary[]; readonly forgotten: number }>(
+    get<{ readonly messages: readonly CapturedMessageSummary[]; readonly forgotten: number }>(
       `messages?limit=${limit}${before === undefined ? "" : `&before=${before}`}`,
     ),
-  message: (id: string) => get<Sighting>(`messages/${part(id)}`),
-  trace: (traceId: string) => get<readonly Sighting[]>(`traces/${part(traceId)}`),
+  message: (id: string) => get<CapturedMessage>(`messages/${part(id)}`),
+  trace: (traceId: string) => get<readonly CapturedMessage[]>(`traces/${part(traceId)}`),
   tasks: () => get<{ readonly tasks: readonly TaskLine[] }>("tasks"),
   taskEvents: (id: string) => get<{ readonly events: readonly JsonObject[] }>(`tasks/${part(id)}`),
   ways: (node: string) => get<{ readonly ways: readonly Interface[] }>(`nodes/${part(node)}/ways`),

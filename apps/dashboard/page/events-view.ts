@@ -1,4 +1,4 @@
-import type { Happening } from "../console.js";
+import type { NetworkEvent } from "../console.js";
 import { byId, h, Keyed, say } from "./dom.js";
 import { clock } from "./format.js";
 
@@ -11,9 +11,9 @@ const BAD = /kill|died|down|dead|fail|open|lost|refus|error/i;
 const GOOD = /restart|up|recover|closed|heal|start/i;
 
 /** What happened lately, the newest first, in any number of places; and spoken, politely. */
-export class HappeningsView {
-  readonly #lists: readonly Keyed<Happening, HTMLElement>[];
-  #shown: readonly Happening[] | undefined;
+export class EventsView {
+  readonly #lists: readonly Keyed<NetworkEvent, HTMLElement>[];
+  #shown: readonly NetworkEvent[] | undefined;
   #announcedAt = 0;
   #announced = "";
 
@@ -28,7 +28,7 @@ export class HappeningsView {
     );
   }
 
-  show(happenings: readonly Happening[]): void {
+  show(happenings: readonly NetworkEvent[]): void {
     if (happenings === this.#shown) return;
     this.#shown = happenings;
     const newest = [...happenings].sort((a, b) => b.at - a.at).slice(0, SHOWN);
@@ -46,7 +46,7 @@ export class HappeningsView {
   }
 }
 
-function line({ at, kind, subject, says, traceId }: Happening, openTrace: (traceId: string) => void): HTMLElement {
+function line({ at, kind, subject, says, traceId }: NetworkEvent, openTrace: (traceId: string) => void): HTMLElement {
   const tone = BAD.test(kind) ? "bad" : GOOD.test(kind) ? "good" : "quiet";
   return h(
     "li",

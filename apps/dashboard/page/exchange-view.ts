@@ -1,15 +1,15 @@
-import type { Loss, Sighting, WireBytes } from "../../../src/index.js";
+import type { CapturedMessage, Loss, WireBytes } from "../../../src/index.js";
 import { bytesView, codeView } from "./code-view.js";
 import { h } from "./dom.js";
 import { bytes, clock } from "./format.js";
 import { protocolChip } from "./protocol-hues.js";
-import type { Passage } from "./trace-tree.js";
+import type { TraceExchange } from "./trace-tree.js";
 
 /** One translation in four steps, side by side: bytes in, the neutral message, bytes out, and what was lost between. */
-export function passageView({ incoming, outgoing }: Passage, way: "request" | "answer"): HTMLElement {
+export function exchangeView({ incoming, outgoing }: TraceExchange, way: "request" | "answer"): HTMLElement {
   const asked = way === "request";
   const [first, last] = asked ? [incoming, outgoing] : [outgoing, incoming];
-  const wire = (sighting: Sighting | undefined): WireBytes | undefined => (asked ? sighting?.request : sighting?.response);
+  const wire = (sighting: CapturedMessage | undefined): WireBytes | undefined => (asked ? sighting?.request : sighting?.response);
   const middle = asked ? (incoming?.envelope ?? outgoing?.envelope) : (outgoing?.answer ?? incoming?.answer);
   const losses = uniqueLosses([...(incoming?.losses ?? []), ...(outgoing?.losses ?? [])]);
   return h(
@@ -29,7 +29,7 @@ export function passageView({ incoming, outgoing }: Passage, way: "request" | "a
   );
 }
 
-function step(number: string, title: string, at: Sighting | undefined, body: HTMLElement): HTMLElement {
+function step(number: string, title: string, at: CapturedMessage | undefined, body: HTMLElement): HTMLElement {
   return h(
     "section",
     { class: "step" },
@@ -44,7 +44,7 @@ function step(number: string, title: string, at: Sighting | undefined, body: HTM
   );
 }
 
-function absence(sighting: Sighting | undefined, asked: boolean, side: "in" | "out"): string {
+function absence(sighting: CapturedMessage | undefined, asked: boolean, side: "in" | "out"): string {
   if (sighting !== undefined) return "The bytes are no longer kept, or there were none yet.";
   const outer = asked === (side === "in");
   return outer ? "Nobody from outside asked for this: it began here." : "Nothing went out: the agent answered in this process.";
@@ -96,7 +96,7 @@ function uniqueLosses(losses: readonly Loss[]): readonly Loss[] {
 }
 
 /** The events of a streamed answer, with the time since the call began. */
-export function eventList(sighting: Sighting): HTMLElement {
+export function eventList(sighting: CapturedMessage): HTMLElement {
   const lines = sighting.events.map((event) =>
     h(
       "li",

@@ -9,7 +9,7 @@ export function hexDump(data: Uint8Array): string {
     const row = [...data.subarray(start, start + ROW)];
     const hex = row.map((byte) => byte.toString(16).padStart(2, "0"));
     const halves = `${hex.slice(0, 8).join(" ").padEnd(23)}  ${hex.slice(8).join(" ").padEnd(23)}`;
-    const ascii = row.map((byte) => (byte > 0x1f && byte < 0x7f ? String.fromCharCode(byte) : ".//")).join("");
+    const ascii = row.map((byte) => (byte > 0x1f && byte < 0x7f ? String.fromCharCode(byte) : ".")).join("");
     rows.push(`${start.toString(16).padStart(6, "0")}  ${halves}  ${ascii}`);
   }
   if (data.length > DUMP_BYTES) rows.push(`… ${data.length - DUMP_BYTES} more bytes`);

@@ -1,13 +1,13 @@
-import type { Sighting } from "../../../src/index.js";
+import type { CapturedMessage } from "../../../src/index.js";
 import { api } from "./api.js";
 import { attribute, byId, fill, h } from "./dom.js";
-import { eventList, passageView } from "./exchange-view.js";
+import { eventList, exchangeView } from "./exchange-view.js";
 import { clock, duration } from "./format.js";
 import { rovingFocus } from "./keyboard.js";
 import { mark, signOf } from "./marks.js";
 import { statusWord } from "./message-row.js";
 import { hueOf, protocolChip } from "./protocol-hues.js";
-import { passageOf, type TraceRow, traceRows } from "./trace-tree.js";
+import { type TraceRow, traceExchangeOf, traceRows } from "./trace-tree.js";
 
 /** Rows of one trace that are drawn. */
 const TRACE_ROWS = 200;
@@ -69,8 +69,8 @@ export class InspectorView {
     for (const id of ["top", "tabs", "panels"]) byId(id).inert = open;
   }
 
-  #draw(chosen: Sighting, trace: readonly Sighting[]): void {
-    const passage = passageOf(chosen, trace);
+  #draw(chosen: CapturedMessage, trace: readonly CapturedMessage[]): void {
+    const passage = traceExchangeOf(chosen, trace);
     const streamed = [chosen, passage.outgoing, passage.incoming].find((each) => each !== undefined && each.events.length > 0);
     const show = (way: "request" | "answer"): void => {
       this.#way = way;
@@ -86,7 +86,7 @@ export class InspectorView {
         { class: "segmented", role: "group", "aria-label": "Which way" },
         ...(["request", "answer"] as const).map((way) => wayButton(way, way === this.#way, show)),
       ),
-      passageView(passage, this.#way),
+      exchangeView(passage, this.#way),
       this.#way === "answer" && streamed !== undefined && eventList(streamed),
     );
   }
@@ -101,7 +101,7 @@ function wayButton(way: "request" | "answer", chosen: boolean, show: (way: "requ
   return h("button", given, way === "request" ? "Request →" : "← Answer");
 }
 
-function headline(sighting: Sighting): HTMLElement {
+function headline(sighting: CapturedMessage): HTMLElement {
   const word = statusWord(sighting.status);
   const ended = sighting.endedAt === undefined ? "still going on" : duration(sighting.endedAt - sighting.at);
   const facts = [

@@ -1,9 +1,9 @@
-import type { SightingSummary } from "../../../src/index.js";
+import type { CapturedMessageSummary } from "../../../src/index.js";
 import type { NetworkState } from "../console.js";
 import { api, type Session, takeToken } from "./api.js";
 import { DecisionsView } from "./decisions-view.js";
 import { attribute, byId, fill, h, say } from "./dom.js";
-import { HappeningsView } from "./events-view.js";
+import { EventsView } from "./events-view.js";
 import { count, duration, rate } from "./format.js";
 import { HealthView } from "./health-view.js";
 import { InspectorView } from "./inspector-view.js";
@@ -62,7 +62,7 @@ const node = new NodeView({
   close: () => closeNode(),
   redraw: () => redraw(),
 });
-const happenings = new HappeningsView([byId("map-happenings"), byId("happenings")], openTrace);
+const happenings = new EventsView([byId("map-happenings"), byId("happenings")], openTrace);
 const tasks = new TasksView();
 const decisions = new DecisionsView();
 const health = new HealthView();
@@ -144,7 +144,7 @@ const messageFeed = new LiveFeed({
   path: "feed",
   event: "message",
   take: (data) => {
-    store.put(JSON.parse(data) as SightingSummary); // our own route
+    store.put(JSON.parse(data) as CapturedMessageSummary); // our own route
     redraw();
   },
   connected: (is) => {

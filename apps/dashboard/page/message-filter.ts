@@ -1,4 +1,4 @@
-import type { SightingSummary } from "../../../src/index.js";
+import type { CapturedMessageSummary } from "../../../src/index.js";
 
 /** What the list shows. An empty member asks for nothing. */
 export interface MessageFilter {
@@ -20,7 +20,7 @@ export const EVERYTHING: MessageFilter = {
 };
 
 /** One question made of all members, so that the text is prepared once and not per message. */
-export function matcher(filter: MessageFilter): (message: SightingSummary) => boolean {
+export function matcher(filter: MessageFilter): (message: CapturedMessageSummary) => boolean {
   const text = filter.text.trim().toLowerCase();
   return (message) =>
     (filter.agent === "" || message.agent === filter.agent || message.caller === filter.agent) &&
@@ -31,6 +31,6 @@ export function matcher(filter: MessageFilter): (message: SightingSummary) => bo
     (text === "" || haystack(message).includes(text));
 }
 
-function haystack({ text, agent, caller, operation, error, traceId, taskId = "" }: SightingSummary): string {
+function haystack({ text, agent, caller, operation, error, traceId, taskId = "" }: CapturedMessageSummary): string {
   return `${text}\n${agent}\n${caller}\n${operation}\n${error?.message ?? ""}\n${traceId}\n${taskId}`.toLowerCase();
 }

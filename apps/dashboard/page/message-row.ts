@@ -1,4 +1,4 @@
-import type { SightingSummary } from "../../../src/index.js";
+import type { CapturedMessageSummary } from "../../../src/index.js";
 import { attribute, h, say } from "./dom.js";
 import { bytes, clock, duration } from "./format.js";
 import { mark, signOf } from "./marks.js";
@@ -16,7 +16,7 @@ export function createMessageRow(): HTMLElement {
   return row;
 }
 
-export function drawMessageRow(row: HTMLElement, message: SightingSummary): void {
+export function drawMessageRow(row: HTMLElement, message: CapturedMessageSummary): void {
   const drawn = `${message.id} ${message.seq}`;
   if (row.dataset["drawn"] === drawn) return;
   row.dataset["drawn"] = drawn;
@@ -38,7 +38,7 @@ export function drawMessageRow(row: HTMLElement, message: SightingSummary): void
   drawStatus(status, message);
 }
 
-function drawStatus(cell: Element, { status, losses, eventCount }: SightingSummary): void {
+function drawStatus(cell: Element, { status, losses, eventCount }: CapturedMessageSummary): void {
   const word = statusWord(status);
   cell.replaceChildren(mark(word), h("span", { class: `tone-${signOf(word)[1]}` }, word));
   if (losses.length > 0)
@@ -47,6 +47,6 @@ function drawStatus(cell: Element, { status, losses, eventCount }: SightingSumma
 }
 
 /** `open` of a message means that the answer is not over; of a breaker it means something else. */
-export function statusWord(status: SightingSummary["status"]): string {
+export function statusWord(status: CapturedMessageSummary["status"]): string {
   return status === "open" ? "under way" : status;
 }

@@ -1,13 +1,13 @@
-import type { SightingSummary } from "../../../src/index.js";
+import type { CapturedMessageSummary } from "../../../src/index.js";
 
 /** As many as the gateway itself remembers. */
 export const MESSAGES_KEPT = 10_000;
 
 /** Messages in the order they began, the oldest first; one that changes keeps its place. */
 export class MessageStore {
-  readonly #byId = new Map<string, SightingSummary>();
+  readonly #byId = new Map<string, CapturedMessageSummary>();
   readonly #limit: number;
-  #ordered: SightingSummary[] | undefined;
+  #ordered: CapturedMessageSummary[] | undefined;
   /** Rises with every change: whoever shows messages compares it. */
   version = 0;
 
@@ -16,7 +16,7 @@ export class MessageStore {
   }
 
   /** An older state of one that is known is passed over. */
-  put(message: SightingSummary): void {
+  put(message: CapturedMessageSummary): void {
     const known = this.#byId.get(message.id);
     if (known !== undefined && known.seq >= message.seq) return;
     this.#byId.set(message.id, message);
@@ -29,11 +29,11 @@ export class MessageStore {
     return this.#byId.size;
   }
 
-  get(id: string): SightingSummary | undefined {
+  get(id: string): CapturedMessageSummary | undefined {
     return this.#byId.get(id);
   }
 
-  all(): readonly SightingSummary[] {
+  all(): readonly CapturedMessageSummary[] {
     this.#ordered ??= [...this.#byId.values()].sort((a, b) => a.at - b.at || a.seq - b.seq);
     return this.#ordered;
   }

@@ -1,4 +1,4 @@
-import type { SightingSummary } from "../../../src/index.js";
+import type { CapturedMessageSummary } from "../../../src/index.js";
 import { attribute, byId, fill, h, say } from "./dom.js";
 import { count } from "./format.js";
 import { EVERYTHING, type MessageFilter, matcher } from "./message-filter.js";
@@ -10,13 +10,13 @@ const ROW_HEIGHT = 36;
 
 export interface MessagesParts {
   readonly store: MessageStore;
-  chosen(message: SightingSummary): void;
+  chosen(message: CapturedMessageSummary): void;
 }
 
 /** The live list of messages, its filters and its pause. */
 export class MessagesView {
   readonly #store: MessageStore;
-  readonly #list: VirtualList<SightingSummary>;
+  readonly #list: VirtualList<CapturedMessageSummary>;
   readonly #text = byId("filter-text") as HTMLInputElement; // index.html declares them so
   readonly #agent = byId("filter-agent") as HTMLSelectElement;
   readonly #protocol = byId("filter-protocol") as HTMLSelectElement;

@@ -1,8 +1,8 @@
-import type { Sighting } from "../../../src/index.js";
+import type { CapturedMessage } from "../../../src/index.js";
 
 /** One call of a trace with its place in the tree and in time. */
 export interface TraceRow {
-  readonly sighting: Sighting;
+  readonly sighting: CapturedMessage;
   readonly depth: number;
   /** Shares of the whole trace, from 0 to 1. */
   readonly start: number;
@@ -10,10 +10,10 @@ export interface TraceRow {
 }
 
 /** The calls of a trace as a tree by their spans, each below the call it follows from. Calls whose cause was not seen are roots. */
-export function traceRows(sightings: readonly Sighting[], now: number): readonly TraceRow[] {
+export function traceRows(sightings: readonly CapturedMessage[], now: number): readonly TraceRow[] {
   const spans = new Set(sightings.map((each) => each.span));
-  const below = new Map<string, Sighting[]>();
-  const roots: Sighting[] = [];
+  const below = new Map<string, CapturedMessage[]>();
+  const roots: CapturedMessage[] = [];
   for (const sighting of [...sightings].sort((a, b) => a.at - b.at || a.seq - b.seq)) {
     const { parentSpan, span } = sighting;
     if (parentSpan === undefined || parentSpan === span || !spans.has(parentSpan)) roots.push(sighting);
@@ -23,8 +23,8 @@ export function traceRows(sightings: readonly Sighting[], now: number): readonly
   const whole = Math.max(1, ...sightings.map((each) => (each.endedAt ?? now) - began));
 
   const rows: TraceRow[] = [];
-  const seen = new Set<Sighting>();
-  const walk = (sighting: Sighting, depth: number): void => {
+  const seen = new Set<CapturedMessage>();
+  const walk = (sighting: CapturedMessage, depth: number): void => {
     if (seen.has(sighting)) return;
     seen.add(sighting);
     const { at, endedAt = now } = sighting;
@@ -38,12 +38,12 @@ export function traceRows(sightings: readonly Sighting[], now: number): readonly
 }
 
 /** What came in and what went out because of it, seen from either of the two. */
-export interface Passage {
-  readonly incoming: Sighting | undefined;
-  readonly outgoing: Sighting | undefined;
+export interface TraceExchange {
+  readonly incoming: CapturedMessage | undefined;
+  readonly outgoing: CapturedMessage | undefined;
 }
 
-export function passageOf(chosen: Sighting, trace: readonly Sighting[]): Passage {
+export function traceExchangeOf(chosen: CapturedMessage, trace: readonly CapturedMessage[]): TraceExchange {
   if (chosen.direction === "in") {
     const follows = trace.filter((each) => each.direction === "out" && each.parentSpan === chosen.span);
     // Of several tries the one that worked is the translation that counts.

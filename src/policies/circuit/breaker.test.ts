@@ -11,7 +11,15 @@ import {
   streamOf,
   working,
 } from "../../../test/helpers/policies.js";
-import { AgentError, CancelSource, ERRORS, type ErrorCode, type Event, type Handler, startCall } from "../../envelope/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  CancelSource,
+  ERRORS,
+  type ErrorCode,
+  type Handler,
+  startCall,
+} from "../../envelope/index.js";
 import { fakeClock } from "../clock.js";
 import { type CircuitBreakerOptions, circuitBreaker } from "./breaker.js";
 
@@ -106,7 +114,7 @@ describe("circuitBreaker, opening", () => {
 
   it("a task that failed is an answer", async () => {
     const { handler, become, state } = breaker();
-    const failed: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "failed", at: 1 } };
+    const failed: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state: "failed", at: 1 } };
     become(() => Promise.resolve(failed));
     await collect(handler(send(), startCall()));
     expect(state()).toMatchObject({ calls: 1, failures: 0 });

@@ -1,12 +1,12 @@
 import { AgentError, type Call, type Layer, type Maybe, type Operation } from "../../envelope/index.js";
 import { around, type Outcome } from "../around.js";
 import type { Clock } from "../clock.js";
-import { noteFor, type PolicyPlace } from "../note-for.js";
+import { noteFor, type PolicyContext } from "../note-for.js";
 import type { CircuitState } from "../notes.js";
-import { type CircuitVerdict, verdictOf } from "./call-result.js";
+import { type CircuitCallResult, circuitCallResult } from "./call-result.js";
 import { type CircuitTotals, CircuitWindow } from "./window.js";
 
-export interface CircuitBreakerOptions extends PolicyPlace {
+export interface CircuitBreakerOptions extends PolicyContext {
   readonly clock: Clock;
   /** The calls of the last so many milliseconds are judged. Default: 10,000. */
   readonly windowMs?: Maybe<number>;
@@ -129,11 +129,11 @@ class Circuit {
     else if (verdict !== "nothing" && this.#state === "closed" && passing.era === this.#era) this.#count(passing, verdict);
   }
 
-  #verdict(passing: Passing, error: AgentError): CircuitVerdict {
-    return verdictOf(error, this.#clock.now() - passing.beganMs, this.#options.patienceMs ?? PATIENCE_MS);
+  #verdict(passing: Passing, error: AgentError): CircuitCallResult {
+    return circuitCallResult(error, this.#clock.now() - passing.beganMs, this.#options.patienceMs ?? PATIENCE_MS);
   }
 
-  #count(passing: Passing, verdict: CircuitVerdict): void {
+  #count(passing: Passing, verdict: CircuitCallResult): void {
     const { slow, failureShare = FAILURE_SHARE, minimumCalls = MINIMUM_CALLS } = this.#options;
     const nowMs = this.#clock.now();
     const waitedMs = (passing.firstMs ?? nowMs) - passing.beganMs;
@@ -155,7 +155,7 @@ class Circuit {
     });
   }
 
-  #endProbe(passing: Passing, verdict: CircuitVerdict, because: string): void {
+  #endProbe(passing: Passing, verdict: CircuitCallResult, because: string): void {
     this.#probe?.forget();
     this.#probe = undefined;
     if (verdict === "fails") this.#open(passing, `the probe failed: ${because}`);
@@ -193,6 +193,6 @@ class Circuit {
 }
 
 /** A reader that left says nothing, whatever it had seen. */
-function worked(outcome: Outcome): CircuitVerdict {
+function worked(outcome: Outcome): CircuitCallResult {
   return outcome.kind === "stopped" ? "nothing" : "works";
 }

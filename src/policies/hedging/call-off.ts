@@ -1,9 +1,9 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   CancelSource,
   type ErrorCode,
-  type Event,
   type Handler,
   isTerminal,
   type Maybe,
@@ -70,12 +70,12 @@ async function runningTask({ first }: HedgeAttempt): Promise<Maybe<string>> {
   return step === undefined || step.done === true || hasEnded(step.value) ? undefined : taskIn(step.value);
 }
 
-function hasEnded(event: Event): boolean {
+function hasEnded(event: AgentEvent): boolean {
   if (event.kind === "task") return isTerminal(event.task.status.state);
   return event.kind === "status" && isTerminal(event.status.state);
 }
 
-function cancelTask({ canceller, call, clock, limitMs }: CallOff, taskId: string, late: CancelSource): Promise<Event> {
+function cancelTask({ canceller, call, clock, limitMs }: CallOff, taskId: string, late: CancelSource): Promise<AgentEvent> {
   const { agent, caller, credential, via, parameters, hops, floor } = call;
   // Not derived: the caller's own time and patience end with its answer, and this comes after it.
   const own = startCall({

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   CancelSource,
-  type Event,
   type Handler,
   newEnvelope,
   type Operation,
@@ -23,14 +23,14 @@ function send(context: { idempotencyKey?: string; taskId?: string }, delivery: "
 }
 const KEYED = send({ idempotencyKey: "k" });
 
-const told = (taskId: string, text: string): Event => ({
+const told = (taskId: string, text: string): AgentEvent => ({
   kind: "status",
   taskId,
   contextId: "c",
   status: { state: text === "end" ? "completed" : "working", at: 1 },
   metadata: { text },
 });
-const textOf = (event: Event): unknown => (event.kind === "status" ? event.metadata?.["text"] : event.kind);
+const textOf = (event: AgentEvent): unknown => (event.kind === "status" ? event.metadata?.["text"] : event.kind);
 
 /** A cancel that shows how many listen. */
 class CountedCancel extends CancelSource {
@@ -50,15 +50,15 @@ class Attempt {
   readonly operation: Operation;
   readonly call: Call;
   stopped = false;
-  resolve: (event: Event) => void = () => undefined;
+  resolve: (event: AgentEvent) => void = () => undefined;
   reject: (error: AgentError) => void = () => undefined;
-  readonly one = new Promise<Event>((resolve, reject) => {
+  readonly one = new Promise<AgentEvent>((resolve, reject) => {
     this.resolve = resolve;
     this.reject = reject;
   });
-  #waiting: ((step: IteratorResult<Event>) => void)[] = [];
-  #ready: IteratorResult<Event>[] = [];
-  readonly many: AsyncIterable<Event> = {
+  #waiting: ((step: IteratorResult<AgentEvent>) => void)[] = [];
+  #ready: IteratorResult<AgentEvent>[] = [];
+  readonly many: AsyncIterable<AgentEvent> = {
     [Symbol.asyncIterator]: () => ({
       next: () => {
         const ready = this.#ready.shift();
@@ -76,12 +76,12 @@ class Attempt {
     this.call = call;
   }
 
-  give(step: IteratorResult<Event>): void {
+  give(step: IteratorResult<AgentEvent>): void {
     const waiting = this.#waiting.shift();
     if (waiting === undefined) this.#ready.push(step);
     else waiting(step);
   }
-  tell(event: Event): void {
+  tell(event: AgentEvent): void {
     this.give({ done: false, value: event });
   }
 }
@@ -117,8 +117,8 @@ function setUp(rules: Partial<HedgeOptions> = {}, shape: "one" | "many" = "one")
     notes,
     cancels,
     cancel,
-    one: (operation: Operation, deadline?: number) => run(operation, deadline) as Promise<Event>,
-    many: (operation: Operation) => (run(operation) as AsyncIterable<Event>)[Symbol.asyncIterator](),
+    one: (operation: Operation, deadline?: number) => run(operation, deadline) as Promise<AgentEvent>,
+    many: (operation: Operation) => (run(operation) as AsyncIterable<AgentEvent>)[Symbol.asyncIterator](),
     outcomes: () => notes.map((note) => (note.kind === "hedge" ? note.outcome : note.kind)),
     onCancel: (answer: Handler) => (answerCancel = answer),
     at: (index: number) => attempts[index] ?? expect.fail(`there was no attempt ${index}`),
@@ -220,7 +220,7 @@ describe("hedge, what may be said twice", () => {
   ] as const)("%s", async (_name, operation, idempotent, attempts) => {
     const test = setUp({ idempotentSend: () => idempotent });
     const reply = test.one(operation as Operation);
-    if (operation.kind === "task.subscribe") void (reply as unknown as AsyncIterator<Event>).next();
+    if (operation.kind === "task.subscribe") void (reply as unknown as AsyncIterator<AgentEvent>).next();
     await test.clock.advance(100);
     expect(test.attempts).toHaveLength(attempts);
   });

@@ -1,8 +1,8 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   CancelSource,
-  type Event,
   type Handler,
   isPromise,
   type Maybe,
@@ -17,9 +17,9 @@ import { stopIterator } from "../replies/stop-iterator.js";
 /** One try, with a cancel of its own. */
 export interface HedgeAttempt {
   readonly cancel: CancelSource;
-  readonly source: AsyncIterator<Event>;
+  readonly source: AsyncIterator<AgentEvent>;
   /** Set once it is asked for. */
-  first: Maybe<Promise<IteratorResult<Event>>>;
+  first: Maybe<Promise<IteratorResult<AgentEvent>>>;
   failed: Maybe<{ readonly thrown: unknown }>;
 }
 
@@ -37,7 +37,7 @@ export interface RaceRules {
 }
 
 export interface RaceResult {
-  readonly step: IteratorResult<Event>;
+  readonly step: IteratorResult<AgentEvent>;
   readonly winner: "first" | "second";
   /** Still under way, and no longer needed. */
   readonly loser: Maybe<HedgeAttempt>;
@@ -55,14 +55,14 @@ export function race(racers: Racers, rules: RaceRules, operation: Operation, cal
   const raced = new HedgedReply(racers, rules, operation, call);
   if (raced.streams) return raced;
   // An attempt that answers with a promise is never over before its event.
-  return raced.next().then((step) => step.value as Event);
+  return raced.next().then((step) => step.value as AgentEvent);
 }
 
 /**
  * Everything comes from the attempt that delivers first, from its first event to its last: events of the two are never
  * mixed, and none comes twice. While nobody has delivered, whoever asked can leave at any moment.
  */
-class HedgedReply implements AsyncIterableIterator<Event> {
+class HedgedReply implements AsyncIterableIterator<AgentEvent> {
   readonly streams: boolean;
   readonly #racers: Racers;
   readonly #rules: RaceRules;
@@ -71,8 +71,8 @@ class HedgedReply implements AsyncIterableIterator<Event> {
   readonly #first: HedgeAttempt;
   #second: Maybe<HedgeAttempt>;
   #winner: Maybe<HedgeAttempt>;
-  #racing: Maybe<Promise<IteratorResult<Event>>>;
-  #resolve: (step: IteratorResult<Event>) => void = nothing;
+  #racing: Maybe<Promise<IteratorResult<AgentEvent>>>;
+  #resolve: (step: IteratorResult<AgentEvent>) => void = nothing;
   #reject: (thrown: unknown) => void = nothing;
   /** The caller gave up while nobody read. */
   #lost: Maybe<AgentError>;
@@ -97,7 +97,7 @@ class HedgedReply implements AsyncIterableIterator<Event> {
     return this;
   }
 
-  next(): Promise<IteratorResult<Event>> {
+  next(): Promise<IteratorResult<AgentEvent>> {
     const lost = this.#lost;
     this.#lost = undefined;
     if (lost !== undefined) return Promise.reject(lost);
@@ -108,7 +108,7 @@ class HedgedReply implements AsyncIterableIterator<Event> {
     return this.#racing;
   }
 
-  return(): Promise<IteratorResult<Event>> {
+  return(): Promise<IteratorResult<AgentEvent>> {
     this.#lost = undefined;
     if (!this.#over) {
       this.#leave(new AgentError("cancelled", "the reader stopped before the end"));
@@ -118,7 +118,7 @@ class HedgedReply implements AsyncIterableIterator<Event> {
   }
 
   /** The time runs from the first pull: before it, a stream may not even have been asked for. */
-  #start(): Promise<IteratorResult<Event>> {
+  #start(): Promise<IteratorResult<AgentEvent>> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -147,7 +147,7 @@ class HedgedReply implements AsyncIterableIterator<Event> {
     );
   }
 
-  #delivered(attempt: HedgeAttempt, step: IteratorResult<Event>): void {
+  #delivered(attempt: HedgeAttempt, step: IteratorResult<AgentEvent>): void {
     if (this.#over || this.#winner !== undefined) return;
     this.#winner = attempt;
     this.#takeBack();
@@ -173,7 +173,7 @@ class HedgedReply implements AsyncIterableIterator<Event> {
     this.#reject(this.#first.failed?.thrown);
   }
 
-  #pull(winner: HedgeAttempt): Promise<IteratorResult<Event>> {
+  #pull(winner: HedgeAttempt): Promise<IteratorResult<AgentEvent>> {
     return pullFrom(winner.source).then(
       (step) => {
         if (this.#over) return DONE; // the reader left while this was under way
@@ -220,7 +220,7 @@ class HedgedReply implements AsyncIterableIterator<Event> {
 
 const nothing = (): void => undefined;
 
-function pullFrom(source: AsyncIterator<Event>): Promise<IteratorResult<Event>> {
+function pullFrom(source: AsyncIterator<AgentEvent>): Promise<IteratorResult<AgentEvent>> {
   try {
     return source.next();
   } catch (thrown) {

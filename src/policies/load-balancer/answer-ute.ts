@@ -1,8 +1,8 @@
 import {
   AgentError,
+  type AgentEvent,
   answerOf,
   type Envelope,
-  type Event,
   type JsonObject,
   type Maybe,
   type Metadata,
@@ -19,7 +19,7 @@ export interface UteIds {
 }
 
 /** What answers a message, as a UTE document. What came over a wire has passed its limits; here nothing is too large. */
-export function answerUte(event: Event, request: Envelope, ids: UteIds): JsonObject {
+export function answerUte(event: AgentEvent, request: Envelope, ids: UteIds): JsonObject {
   const answer = event.kind === "message" ? event.message : envelopeOf(toldBy(event), request, ids);
   return writeUte(answer, { inlineBytes: Number.POSITIVE_INFINITY });
 }
@@ -32,7 +32,7 @@ interface Told {
 }
 
 /** The events of a task as messages: content is what was said or made; `metadata.task` has the state, `metadata.artifact` its place. */
-function toldBy(event: Event): Told {
+function toldBy(event: AgentEvent): Told {
   switch (event.kind) {
     case "task": {
       const { id: taskId, contextId, status, metadata } = event.task;

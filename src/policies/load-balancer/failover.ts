@@ -1,4 +1,12 @@
-import { AgentError, type Call, type Event, type Handler, isPromise, type Operation, type Reply } from "../../envelope/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  type Call,
+  type Handler,
+  isPromise,
+  type Operation,
+  type Reply,
+} from "../../envelope/index.js";
 import { DONE } from "../replies/done.js";
 import { iteratorOf, onlyEvent, replyOf, wantsStream } from "../replies/shape.js";
 import { stopIterator } from "../replies/stop-iterator.js";
@@ -10,7 +18,7 @@ export type After = (error: AgentError) => Handler | AgentError;
 export function failover(first: Handler, after: After, operation: Operation, call: Call): Reply {
   const reply = replyOf(first, operation, call);
   if (!isPromise(reply) || wantsStream(operation)) return new FailoverStream(reply, after, operation, call);
-  const goOn = (thrown: unknown): Promise<Event> => {
+  const goOn = (thrown: unknown): Promise<AgentEvent> => {
     const next = after(AgentError.from(thrown));
     if (next instanceof AgentError) return Promise.reject(next);
     return onlyEvent(replyOf(next, operation, call)).catch(goOn);
@@ -18,11 +26,11 @@ export function failover(first: Handler, after: After, operation: Operation, cal
   return reply.catch(goOn);
 }
 
-class FailoverStream implements AsyncIterableIterator<Event> {
+class FailoverStream implements AsyncIterableIterator<AgentEvent> {
   readonly #after: After;
   readonly #operation: Operation;
   readonly #call: Call;
-  #source: AsyncIterator<Event>;
+  #source: AsyncIterator<AgentEvent>;
   #delivered = false;
   #over = false;
 
@@ -37,7 +45,7 @@ class FailoverStream implements AsyncIterableIterator<Event> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<Event>> {
+  async next(): Promise<IteratorResult<AgentEvent>> {
     while (!this.#over) {
       try {
         const step = await this.#source.next();
@@ -53,7 +61,7 @@ class FailoverStream implements AsyncIterableIterator<Event> {
     return DONE;
   }
 
-  async return(): Promise<IteratorResult<Event>> {
+  async return(): Promise<IteratorResult<AgentEvent>> {
     if (!this.#over) stopIterator(this.#source);
     this.#over = true;
     return DONE;

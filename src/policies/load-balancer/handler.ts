@@ -16,14 +16,14 @@ import type { Selector } from "../selection/selector.js";
 import { taskNamedBy } from "../task-named.js";
 import { traceIdOf } from "../trace-id.js";
 import { type After, failover } from "./failover.js";
-import type { TaskPlaces } from "./task-affinity.js";
+import type { TaskAffinity } from "./task-affinity.js";
 
-export interface SwitchboardParts {
+export interface LoadBalancerParts {
   readonly destinations: readonly Destination[];
   /** By which handler each is asked. */
   readonly ways: ReadonlyMap<Destination, Handler>;
   readonly selector: Selector;
-  readonly places: TaskPlaces;
+  readonly places: TaskAffinity;
   readonly hedging: Maybe<Hedging>;
   readonly sharedKeys: boolean;
   readonly clock: Clock;
@@ -38,10 +38,10 @@ interface Asked {
 }
 
 /** Puts each call through. The call itself goes on unchanged, its floor with it: each way refuses what it cannot protect. */
-export class SwitchboardHandler {
-  readonly #parts: SwitchboardParts;
+export class LoadBalancerHandler {
+  readonly #parts: LoadBalancerParts;
 
-  constructor(parts: SwitchboardParts) {
+  constructor(parts: LoadBalancerParts) {
     this.#parts = parts;
   }
 

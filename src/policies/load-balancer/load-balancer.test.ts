@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import {
   AgentError,
+  type AgentEvent,
   type Call,
-  type Event,
   type Floor,
   type Handler,
   newEnvelope,
@@ -18,7 +18,7 @@ import type { PolicyNote } from "../notes.js";
 import { consistentHash } from "../selection/consistent-hash.js";
 import { firstMatch } from "../selection/first-match.js";
 import { latencyAware } from "../selection/latency-aware.js";
-import { type SwitchboardOptions, switchboard } from "./load-balancer.js";
+import { type LoadBalancerOptions, loadBalancer } from "./load-balancer.js";
 
 const notSent = new AgentError("unavailable", "the circuit is open", { sent: "no" });
 const maybeSent = new AgentError("interrupted", "cut", { sent: "maybe" });
@@ -29,11 +29,11 @@ function send(context: object = {}, delivery: "answer" | "stream" = "answer"): O
   return { kind: "send", envelope, delivery, task: "auto" };
 }
 
-function task(id: string, state: "working" | "completed" = "working"): Extract<Event, { kind: "task" }> {
+function task(id: string, state: "working" | "completed" = "working"): Extract<AgentEvent, { kind: "task" }> {
   return { kind: "task", task: { id, contextId: "c", status: { state, at: 1_000 }, artifacts: [], history: [] } };
 }
 
-type Answer = Event | AgentError | readonly (Event | AgentError)[];
+type Answer = AgentEvent | AgentError | readonly (AgentEvent | AgentError)[];
 
 /** A peer that answers each call with the next of its script, and with its last for ever. */
 function peer(id: string, script: readonly Answer[], more: Partial<Destination> = {}) {
@@ -41,9 +41,10 @@ function peer(id: string, script: readonly Answer[], more: Partial<Destination> 
   const handler: Handler = (operation, call) => {
     const answer = script[Math.min(heard.length, script.length - 1)] ?? unknown;
     heard.push({ operation, call });
-    if (!Array.isArray(answer)) return answer instanceof AgentError ? Promise.reject(answer) : Promise.resolve(answer as Event);
+    if (!Array.isArray(answer))
+      return answer instanceof AgentError ? Promise.reject(answer) : Promise.resolve(answer as AgentEvent);
     return (async function* () {
-      for (const step of answer as readonly (Event | AgentError)[]) {
+      for (const step of answer as readonly (AgentEvent | AgentError)[]) {
         if (step instanceof AgentError) throw step;
         yield step;
       }
@@ -52,11 +53,11 @@ function peer(id: string, script: readonly Answer[], more: Partial<Destination> 
   return { destination: { id, handler, ...more } satisfies Destination, heard };
 }
 
-function board(peers: readonly { readonly destination: Destination }[], change: Partial<SwitchboardOptions> = {}) {
+function board(peers: readonly { readonly destination: Destination }[], change: Partial<LoadBalancerOptions> = {}) {
   const notes: PolicyNote[] = [];
   let made = 0;
   const clock = fakeClock(5_000);
-  const switches = switchboard({
+  const switches = loadBalancer({
     destinations: peers.map(({ destination }) => destination),
     selector: firstMatch(),
     clock,
@@ -69,11 +70,11 @@ function board(peers: readonly { readonly destination: Destination }[], change: 
     clock,
     chosen: () => notes.flatMap((note) => (note.kind === "decision" ? [`${note.destination}: ${note.because}`] : [])),
     notes,
-    one: (operation: Operation, call = startCall()) => switches.handler(operation, call) as Promise<Event>,
+    one: (operation: Operation, call = startCall()) => switches.handler(operation, call) as Promise<AgentEvent>,
     async many(operation: Operation, call = startCall()) {
       const seen: string[] = [];
       try {
-        for await (const event of switches.handler(operation, call) as AsyncIterable<Event>) seen.push(event.kind);
+        for await (const event of switches.handler(operation, call) as AsyncIterable<AgentEvent>) seen.push(event.kind);
       } catch (thrown) {
         seen.push(AgentError.from(thrown).code);
       }
@@ -177,7 +178,7 @@ describe("switchboard, tasks and sessions", () => {
 
   it("learns from streams and from lists too", async () => {
     const { task: known } = task("t-2");
-    const listed: Event = { kind: "tasks", tasks: [known], nextPageToken: "", pageSize: 1, totalSize: 1 };
+    const listed: AgentEvent = { kind: "tasks", tasks: [known], nextPageToken: "", pageSize: 1, totalSize: 1 };
     const [a, b] = [
       peer("a", [notSent, notSent, task("x")]),
       peer("b", [[task("t-1"), task("t-1", "completed")], listed, task("t")]),
@@ -249,7 +250,7 @@ describe("switchboard, tasks and sessions", () => {
 
   it("starts a second attempt at the next one, and cancels the task where the loser made it", async () => {
     const able = { idempotentSend: () => true };
-    let lateAnswer: (event: Event) => void = () => undefined;
+    let lateAnswer: (event: AgentEvent) => void = () => undefined;
     const heard: Operation[] = [];
     const slow: Destination = {
       id: "slow",
@@ -285,7 +286,7 @@ describe("switchboard, documents in and out", () => {
     content: { text: "go" },
     context: { trace_id: "tr", session_id: "s" },
   };
-  const said = (text: string): Event => {
+  const said = (text: string): AgentEvent => {
     const message = newEnvelope({ content: text, src: "them", dst: "me", context: {} }, { now: () => 2_000, newId: () => "r" });
     return { kind: "message", message: { ...message, role: "agent" } };
   };
@@ -297,7 +298,7 @@ describe("switchboard, documents in and out", () => {
   });
 
   it("gives a task as a message that names it, with its state", async () => {
-    const failed: Event = {
+    const failed: AgentEvent = {
       kind: "task",
       task: {
         id: "t",
@@ -321,7 +322,7 @@ describe("switchboard, documents in and out", () => {
   });
 
   it("streams a document for each event", async () => {
-    const artifact: Event = {
+    const artifact: AgentEvent = {
       kind: "artifact",
       taskId: "t",
       contextId: "s",
@@ -329,7 +330,7 @@ describe("switchboard, documents in and out", () => {
       append: false,
       last: true,
     };
-    const status: Event = { kind: "status", taskId: "t", contextId: "s", status: { state: "completed", at: 1 } };
+    const status: AgentEvent = { kind: "status", taskId: "t", contextId: "s", status: { state: "completed", at: 1 } };
     const seen: unknown[] = [];
     for await (const each of board([peer("a", [[task("t"), artifact, status]])]).routeStreaming(ute)) seen.push(each["metadata"]);
     expect(seen).toEqual([
@@ -347,7 +348,7 @@ describe("switchboard, documents in and out", () => {
 
   it("a reader of documents that leaves stops the source at once", async () => {
     let stopped = false;
-    const hanging: AsyncIterable<Event> = {
+    const hanging: AsyncIterable<AgentEvent> = {
       [Symbol.asyncIterator]: () => ({
         next: () => new Promise(() => undefined),
         return: async () => {

@@ -1,7 +1,7 @@
 import {
+  type AgentEvent,
   type Call,
   type Envelope,
-  type Event,
   type Handler,
   type JsonObject,
   type Layer,
@@ -19,12 +19,12 @@ import { stopIterator } from "../replies/stop-iterator.js";
 import type { Selector } from "../selection/selector.js";
 import { stack } from "../stack.js";
 import { answerUte, type UteIds } from "./answer-ute.js";
-import { SwitchboardHandler } from "./handler.js";
+import { LoadBalancerHandler } from "./handler.js";
 import { healthOf } from "./health.js";
-import { TaskPlaces } from "./task-affinity.js";
+import { TaskAffinity } from "./task-affinity.js";
 import { watchDestination } from "./watch.js";
 
-export interface SwitchboardOptions {
+export interface LoadBalancerOptions {
   /** At least one, each with an id of its own. */
   readonly destinations: readonly Destination[];
   readonly selector: Selector;
@@ -46,7 +46,7 @@ export interface SwitchboardOptions {
 }
 
 /** The seed's router: one handler in front of many, and the same with documents in and documents out. */
-export interface Switchboard {
+export interface LoadBalancer {
   readonly handler: Handler;
   /** A message as UTE JSON; its answer, or its task when that has ended or asks something, as UTE JSON. */
   route(ute: JsonObject, call?: Call): Promise<JsonObject>;
@@ -63,10 +63,10 @@ const KNOWN_TASKS = 10_000;
  * where the failure allows it, nothing was delivered, and saying it again can do no harm. What is about a task goes to
  * the destination that has it. Every choice is told as a `decision`.
  */
-export function switchboard(options: SwitchboardOptions): Switchboard {
+export function loadBalancer(options: LoadBalancerOptions): LoadBalancer {
   const { destinations, selector, clock, notes, hedge, newId } = options;
   checkDestinations(destinations);
-  const places = new TaskPlaces(options.knownTasks ?? KNOWN_TASKS);
+  const places = new TaskAffinity(options.knownTasks ?? KNOWN_TASKS);
   const layered = new Map<Destination, Handler>();
   const ways = new Map<Destination, Handler>();
   for (const each of destinations) {
@@ -76,7 +76,7 @@ export function switchboard(options: SwitchboardOptions): Switchboard {
   }
   const hedging = hedge === undefined ? undefined : new Hedging(hedge, clock, notes);
   const sharedKeys = options.sharedKeys ?? false;
-  const { handle } = new SwitchboardHandler({ destinations, ways, selector, places, hedging, sharedKeys, clock, notes });
+  const { handle } = new LoadBalancerHandler({ destinations, ways, selector, places, hedging, sharedKeys, clock, notes });
   const ids = { now: () => clock.now(), newId };
   return {
     handler: handle,
@@ -104,7 +104,7 @@ function checkDestinations(destinations: readonly Destination[]): void {
 
 interface OpenedUte {
   readonly request: Envelope;
-  readonly source: AsyncIterator<Event>;
+  readonly source: AsyncIterator<AgentEvent>;
 }
 
 /** Not a generator, which would answer `return()` only after the next event. Nothing is sent before the first pull. */

@@ -1,9 +1,9 @@
-import { type Event, type Maybe, RecentMap } from "../../envelope/index.js";
+import { type AgentEvent, type Maybe, RecentMap } from "../../envelope/index.js";
 import type { Destination } from "../destination.js";
 import { taskIn } from "../task-named.js";
 
 /** Whose task is where, as far as answers have told. Two callers may have tasks of one name at two places. */
-export class TaskPlaces {
+export class TaskAffinity {
   readonly #places: RecentMap<Destination>;
 
   /** At most so many are remembered; what was not used lately is forgotten, and is asked for again. */
@@ -15,7 +15,7 @@ export class TaskPlaces {
     return this.#places.get(keyOf(owner, taskId));
   }
 
-  learn(owner: string, event: Event, destination: Destination): void {
+  learn(owner: string, event: AgentEvent, destination: Destination): void {
     if (event.kind === "tasks") {
       for (const { id } of event.tasks) this.#places.set(keyOf(owner, id), destination);
       return;

@@ -3,7 +3,7 @@ import { around } from "../around.js";
 import type { Clock } from "../clock.js";
 import type { Destination } from "../destination.js";
 import type { Observation, Selector } from "../selection/selector.js";
-import type { TaskPlaces } from "./task-affinity.js";
+import type { TaskAffinity } from "./task-affinity.js";
 
 interface Watched {
   readonly owner: string;
@@ -12,7 +12,7 @@ interface Watched {
 }
 
 /** Around one destination: the selector hears how each attempt began, and whose task is there is learned from what comes first. */
-export function watchDestination(destination: Destination, selector: Selector, places: TaskPlaces, clock: Clock): Layer {
+export function watchDestination(destination: Destination, selector: Selector, places: TaskAffinity, clock: Clock): Layer {
   const tell = (watched: Watched, observation: Observation): void => {
     watched.begun = true;
     selector.observe?.(destination, observation);

@@ -1,7 +1,7 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
-  type Event,
   type Handler,
   isPromise,
   type Maybe,
@@ -45,7 +45,7 @@ export function beginSend({ next, operation, call }: Send, began: (how: Beginnin
   }
 }
 
-function begunOne(reply: Promise<Event>, settled: (how: Beginning) => void): Promise<Event> {
+function begunOne(reply: Promise<AgentEvent>, settled: (how: Beginning) => void): Promise<AgentEvent> {
   return reply.then(
     (event) => {
       settled("accepted");
@@ -58,13 +58,13 @@ function begunOne(reply: Promise<Event>, settled: (how: Beginning) => void): Pro
   );
 }
 
-class BegunStream implements AsyncIterableIterator<Event> {
-  readonly #source: AsyncIterator<Event>;
+class BegunStream implements AsyncIterableIterator<AgentEvent> {
+  readonly #source: AsyncIterator<AgentEvent>;
   readonly #settled: (how: Beginning) => void;
-  #first: Maybe<Promise<IteratorResult<Event>>>;
+  #first: Maybe<Promise<IteratorResult<AgentEvent>>>;
   #over = false;
 
-  constructor(reply: AsyncIterable<Event>, settled: (how: Beginning) => void) {
+  constructor(reply: AsyncIterable<AgentEvent>, settled: (how: Beginning) => void) {
     this.#source = reply[Symbol.asyncIterator]();
     this.#settled = settled;
     this.#first = this.#source.next();
@@ -78,14 +78,14 @@ class BegunStream implements AsyncIterableIterator<Event> {
     return this;
   }
 
-  next(): Promise<IteratorResult<Event>> {
+  next(): Promise<IteratorResult<AgentEvent>> {
     if (this.#over) return Promise.resolve(DONE);
     const first = this.#first;
     this.#first = undefined;
     return first ?? this.#source.next();
   }
 
-  return(): Promise<IteratorResult<Event>> {
+  return(): Promise<IteratorResult<AgentEvent>> {
     if (!this.#over) {
       this.#over = true;
       stopIterator(this.#source);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ByHand, done, failureOf, iterate, sendOf, settled, working } from "../../../test/helpers/ordering.js";
-import { AgentError, CancelSource, type Event, type Handler, ownerOf, startCall, textOf } from "../../envelope/index.js";
+import { AgentError, type AgentEvent, CancelSource, type Handler, ownerOf, startCall, textOf } from "../../envelope/index.js";
 import { fakeClock } from "../clock.js";
 import type { PolicyNote } from "../notes.js";
 import { type OrderingOptions, ordering } from "./ordering.js";
@@ -202,7 +202,7 @@ describe("ordering", () => {
           for (const other of unaccepted) if (plan[other]?.session === session) overtaken++;
           unaccepted.add(index);
           const accepted = clock.sleep(work, call.cancel).finally(() => unaccepted.delete(index));
-          const answer = accepted.then((): Event => {
+          const answer = accepted.then((): AgentEvent => {
             if (fails) throw new AgentError("unavailable", "no");
             return done;
           });

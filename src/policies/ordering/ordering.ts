@@ -1,12 +1,12 @@
 import type { Layer, Maybe, Reply } from "../../envelope/index.js";
 import type { Clock } from "../clock.js";
-import { noteFor, type PolicyPlace } from "../note-for.js";
+import { noteFor, type PolicyContext } from "../note-for.js";
 import { cannotWait, tooMany } from "../refused-turn.js";
 import { beginSend, type Send } from "./begun-send.js";
 import { HeldSend } from "./held-send.js";
 import { isOrdered, type OrderedBy, orderKey } from "./order-key.js";
 
-export interface OrderingOptions extends PolicyPlace {
+export interface OrderingOptions extends PolicyContext {
   readonly by: OrderedBy;
   readonly clock: Clock;
   /** How many may wait behind one that is not accepted yet, per session or trace. Default: 100. */

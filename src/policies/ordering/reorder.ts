@@ -1,6 +1,6 @@
 import { AgentError, type Layer, type Maybe, RecentMap, type Reply } from "../../envelope/index.js";
 import type { Clock } from "../clock.js";
-import { noteFor, type PolicyPlace } from "../note-for.js";
+import { noteFor, type PolicyContext } from "../note-for.js";
 import { tooMany } from "../refused-turn.js";
 import type { Send } from "./begun-send.js";
 import type { HeldSend } from "./held-send.js";
@@ -8,7 +8,7 @@ import { isOrdered } from "./order-key.js";
 import { Sequence } from "./sequence.js";
 import { type SequenceNumber, sequenceNumberOf } from "./sequence-number.js";
 
-export interface ReorderOptions extends PolicyPlace {
+export interface ReorderOptions extends PolicyContext {
   readonly clock: Clock;
   /** How many messages of one sequence wait for an earlier one. Default: 64. */
   readonly buffer?: Maybe<number>;

@@ -13,8 +13,8 @@ import {
 } from "../../../test/helpers/policies.js";
 import {
   AgentError,
+  type AgentEvent,
   CancelSource,
-  type Event,
   type Handler,
   type Operation,
   type Reply,
@@ -211,7 +211,7 @@ describe("bulkhead, streams", () => {
   it("a send that only wants to be accepted frees its place when it is", async () => {
     const { layer, state } = narrow();
     const accepted = send({}, { delivery: "accepted" });
-    const events: AsyncIterable<Event> = streamOf(working, completed);
+    const events: AsyncIterable<AgentEvent> = streamOf(working, completed);
     const stream = iterate(layer((): Reply => events)(accepted, startCall()));
     expect(state().running).toBe(1);
     await stream.next();

@@ -1,12 +1,12 @@
 import type { Call, Layer, Maybe, Operation, Reply } from "../../envelope/index.js";
 import { around } from "../around.js";
 import type { Clock } from "../clock.js";
-import { noteFor, type PolicyPlace } from "../note-for.js";
+import { noteFor, type PolicyContext } from "../note-for.js";
 import { laterReply } from "../replies/later-reply.js";
 import { wantsStream } from "../replies/shape.js";
 import { Slots } from "./slots.js";
 
-export interface BulkheadOptions extends PolicyPlace {
+export interface BulkheadOptions extends PolicyContext {
   readonly clock: Clock;
   /** Calls to this destination at the same time. Default: 64. */
   readonly concurrent?: Maybe<number>;

@@ -1,4 +1,4 @@
-import type { Event, Operation, Reply } from "../../envelope/index.js";
+import type { AgentEvent, Operation, Reply } from "../../envelope/index.js";
 import { DONE } from "./done.js";
 import { iteratorOf, onlyEvent, wantsStream } from "./shape.js";
 import { stopIterator } from "./stop-iterator.js";
@@ -19,7 +19,7 @@ export function laterReply(operation: Operation, leave: () => void): LaterReply 
 function laterEvent(): LaterReply {
   let begin: LaterReply["begin"] = () => undefined;
   let fail: LaterReply["fail"] = () => undefined;
-  const reply = new Promise<Event>((resolve, reject) => {
+  const reply = new Promise<AgentEvent>((resolve, reject) => {
     fail = reject;
     begin = (run) => {
       try {
@@ -32,14 +32,14 @@ function laterEvent(): LaterReply {
   return { reply, begin, fail };
 }
 
-const EMPTY: AsyncIterator<Event> = { next: () => Promise.resolve(DONE) };
+const EMPTY: AsyncIterator<AgentEvent> = { next: () => Promise.resolve(DONE) };
 
-class LaterStream implements LaterReply, AsyncIterableIterator<Event> {
+class LaterStream implements LaterReply, AsyncIterableIterator<AgentEvent> {
   readonly #leave: () => void;
-  readonly #opened: Promise<AsyncIterator<Event>>;
-  #open: (source: AsyncIterator<Event>) => void = () => undefined;
+  readonly #opened: Promise<AsyncIterator<AgentEvent>>;
+  #open: (source: AsyncIterator<AgentEvent>) => void = () => undefined;
   #refuse: (thrown: unknown) => void = () => undefined;
-  #source: AsyncIterator<Event> | undefined;
+  #source: AsyncIterator<AgentEvent> | undefined;
   #failed = false;
   #over = false;
 
@@ -75,7 +75,7 @@ class LaterStream implements LaterReply, AsyncIterableIterator<Event> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<Event>> {
+  async next(): Promise<IteratorResult<AgentEvent>> {
     if (this.#over) return DONE;
     if (this.#source !== undefined) return this.#source.next();
     try {
@@ -86,7 +86,7 @@ class LaterStream implements LaterReply, AsyncIterableIterator<Event> {
     }
   }
 
-  async return(): Promise<IteratorResult<Event>> {
+  async return(): Promise<IteratorResult<AgentEvent>> {
     if (this.#over) return DONE;
     this.#over = true;
     if (this.#source !== undefined) stopIterator(this.#source);

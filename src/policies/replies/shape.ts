@@ -1,4 +1,12 @@
-import { AgentError, type Call, type Event, type Handler, isPromise, type Operation, type Reply } from "../../envelope/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  type Call,
+  type Handler,
+  isPromise,
+  type Operation,
+  type Reply,
+} from "../../envelope/index.js";
 import { DONE } from "./done.js";
 import { stopIterator } from "./stop-iterator.js";
 
@@ -17,35 +25,35 @@ export function replyOf(handler: Handler, operation: Operation, call: Call): Rep
 }
 
 /** For layers that must say what shape they answer with before they know who answers. */
-export function onlyEvent(reply: Reply): Promise<Event> {
+export function onlyEvent(reply: Reply): Promise<AgentEvent> {
   if (isPromise(reply)) return reply;
   stopIterator(reply[Symbol.asyncIterator]());
   return Promise.reject(new AgentError("internal", "one answer was expected and a stream came"));
 }
 
 /** The reply as its reader pulls it, whatever its shape. */
-export function iteratorOf(reply: Reply): AsyncIterator<Event> {
+export function iteratorOf(reply: Reply): AsyncIterator<AgentEvent> {
   return isPromise(reply) ? new OneEvent(reply) : reply[Symbol.asyncIterator]();
 }
 
 /** A stream of one. Not a generator, which would answer `return()` only after the event. */
-class OneEvent implements AsyncIterator<Event> {
-  readonly #reply: Promise<Event>;
+class OneEvent implements AsyncIterator<AgentEvent> {
+  readonly #reply: Promise<AgentEvent>;
   #over = false;
 
-  constructor(reply: Promise<Event>) {
+  constructor(reply: Promise<AgentEvent>) {
     this.#reply = reply;
     // Nobody may ever ask, and a failure that nobody asks for must not end the process.
     reply.catch(() => undefined);
   }
 
-  next(): Promise<IteratorResult<Event>> {
+  next(): Promise<IteratorResult<AgentEvent>> {
     if (this.#over) return Promise.resolve(DONE);
     this.#over = true;
     return this.#reply.then((value) => ({ done: false, value }));
   }
 
-  return(): Promise<IteratorResult<Event>> {
+  return(): Promise<IteratorResult<AgentEvent>> {
     this.#over = true;
     return Promise.resolve(DONE);
   }

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { collect, completed, iterate, openReply, PING, place, send, streamOf, working } from "../../../test/helpers/policies.js";
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   CancelSource,
-  type Event,
   type Handler,
   type Operation,
   type Principal,
@@ -43,7 +43,7 @@ function cached(peer: Handler, change: Partial<RequestCacheOptions> = {}) {
 /** A new answer each time, so that a second run would be seen. */
 function counting(): Handler {
   let runs = 0;
-  return () => Promise.resolve({ ...working, taskId: `t${++runs}` } as Event);
+  return () => Promise.resolve({ ...working, taskId: `t${++runs}` } as AgentEvent);
 }
 const settled = (clock: ReturnType<typeof fakeClock>) => clock.advance(0);
 
@@ -153,7 +153,7 @@ describe("requestCache, one answer", () => {
   });
 
   it("an answer too long to be kept is refused to the second, or asked of a peer that keeps keys itself", async () => {
-    const long: Event = {
+    const long: AgentEvent = {
       kind: "artifact",
       taskId: "t",
       contextId: "c",
@@ -173,7 +173,7 @@ describe("requestCache, one answer", () => {
 });
 
 describe("requestCache, streams", () => {
-  const status = (at: number): Event => ({ kind: "status", taskId: "t", contextId: "c", status: { state: "working", at } });
+  const status = (at: number): AgentEvent => ({ kind: "status", taskId: "t", contextId: "c", status: { state: "working", at } });
 
   it("a second reader gets everything from the beginning, each at its own pace, also after the end", async () => {
     const { ask, calls, from } = cached(() => streamOf(status(1), status(2), completed));

@@ -14,13 +14,13 @@ import {
 } from "../../envelope/index.js";
 import type { Clock } from "../clock.js";
 import { deadline } from "../deadline.js";
-import { noteFor, type PolicyPlace } from "../note-for.js";
+import { noteFor, type PolicyContext } from "../note-for.js";
 import { tooMany } from "../refused-turn.js";
 import { laterReply } from "../replies/later-reply.js";
 import { onlyEvent, replyOf, wantsStream } from "../replies/shape.js";
 import { type AnswerReader, SharedAnswer, type SharedAnswerLimits, tooLong } from "./shared-answer.js";
 
-export interface RequestCacheOptions extends PolicyPlace {
+export interface RequestCacheOptions extends PolicyContext {
   readonly clock: Clock;
   /** What makes two requests the same. Default: the agent they are for, and what they say, whatever the order of members. */
   readonly digest?: Maybe<(agent: string, content: readonly Part[]) => Promise<string>>;

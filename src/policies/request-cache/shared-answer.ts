@@ -1,7 +1,7 @@
 import {
   AgentError,
+  type AgentEvent,
   type CancelSource,
-  type Event,
   isClosing,
   type Maybe,
   type Part,
@@ -38,13 +38,13 @@ export interface SharedAnswerOptions {
  */
 export class SharedAnswer {
   readonly #options: SharedAnswerOptions;
-  readonly #source: AsyncIterator<Event>;
+  readonly #source: AsyncIterator<AgentEvent>;
   readonly #readers = new Set<AnswerReader>();
-  readonly #log: Event[] = [];
+  readonly #log: AgentEvent[] = [];
   #bytes = 0;
   /** Events the first reader had that are not in the log. */
   #beyond = 0;
-  #pull: Maybe<Promise<IteratorResult<Event>>>;
+  #pull: Maybe<Promise<IteratorResult<AgentEvent>>>;
   #end: Maybe<AnswerEnd>;
   #thrown: unknown;
 
@@ -75,7 +75,7 @@ export class SharedAnswer {
     this.#options.cancel.cancel(left);
   }
 
-  async read(reader: AnswerReader, place: number): Promise<IteratorResult<Event>> {
+  async read(reader: AnswerReader, place: number): Promise<IteratorResult<AgentEvent>> {
     for (;;) {
       const kept = this.#log[place];
       if (kept !== undefined) return { done: false, value: kept };
@@ -93,12 +93,12 @@ export class SharedAnswer {
   }
 
   /** One pull at a time, for all who wait. */
-  #onePull(): Promise<IteratorResult<Event>> {
+  #onePull(): Promise<IteratorResult<AgentEvent>> {
     this.#pull ??= this.#pulled();
     return this.#pull;
   }
 
-  async #pulled(): Promise<IteratorResult<Event>> {
+  async #pulled(): Promise<IteratorResult<AgentEvent>> {
     try {
       const step = await this.#source.next();
       if (step.done === true) this.#finish("complete");
@@ -114,7 +114,7 @@ export class SharedAnswer {
   }
 
   /** The event that goes beyond a limit is the last in the log: those who wait for it get it, and it marks the place. */
-  #keep(event: Event): void {
+  #keep(event: AgentEvent): void {
     if (this.overflowed) {
       this.#beyond += 1;
       return;
@@ -132,7 +132,7 @@ export class SharedAnswer {
 }
 
 /** One who reads a shared answer. */
-export class AnswerReader implements AsyncIterableIterator<Event> {
+export class AnswerReader implements AsyncIterableIterator<AgentEvent> {
   readonly #answer: SharedAnswer;
   /** One pull after the other, however they are asked for: each is for the next place. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -147,13 +147,13 @@ export class AnswerReader implements AsyncIterableIterator<Event> {
     return this;
   }
 
-  next(): Promise<IteratorResult<Event>> {
+  next(): Promise<IteratorResult<AgentEvent>> {
     const step = this.#turn.then(() => this.#step());
     this.#turn = step.catch(() => undefined);
     return step;
   }
 
-  async #step(): Promise<IteratorResult<Event>> {
+  async #step(): Promise<IteratorResult<AgentEvent>> {
     if (this.#over) return DONE;
     try {
       const step = await this.#answer.read(this, this.#place);
@@ -166,7 +166,7 @@ export class AnswerReader implements AsyncIterableIterator<Event> {
     }
   }
 
-  async return(): Promise<IteratorResult<Event>> {
+  async return(): Promise<IteratorResult<AgentEvent>> {
     this.#leave();
     return DONE;
   }
@@ -183,7 +183,7 @@ export function tooLong(code: "interrupted" | "conflict"): AgentError {
   return new AgentError(code, words, { sent: code === "conflict" ? "no" : "maybe", field: "context.idempotencyKey" });
 }
 
-function partsIn(event: Event): readonly Part[] {
+function partsIn(event: AgentEvent): readonly Part[] {
   switch (event.kind) {
     case "message":
       return event.message.content;

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { collect, completed, iterate, PING, PONG, place, send, streamOf, working } from "../../../test/helpers/policies.js";
 import {
   AgentError,
+  type AgentEvent,
   CancelSource,
   ERRORS,
   type ErrorCode,
-  type Event,
   type Handler,
   type Operation,
   type Reply,
@@ -262,7 +262,7 @@ describe("retry, streams", () => {
     const pulls = Promise.all([stream.next(), stream.next(), stream.next()]);
     await clock.advance(0);
     await clock.advance(1_000);
-    expect((await pulls).map(({ value }) => value as Event | undefined)).toEqual([working, completed, undefined]);
+    expect((await pulls).map(({ value }) => value as AgentEvent | undefined)).toEqual([working, completed, undefined]);
   });
 });
 

@@ -1,9 +1,9 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   type Cancel,
   ERRORS,
-  type Event,
   type Handler,
   isPromise,
   type Layer,
@@ -14,14 +14,14 @@ import {
 import type { Clock } from "../clock.js";
 import { linkedCancel } from "../linked-cancel.js";
 import { isWorthRepeating } from "../may-repeat.js";
-import { noteFor, type PolicyPlace } from "../note-for.js";
+import { noteFor, type PolicyContext } from "../note-for.js";
 import { DONE } from "../replies/done.js";
 import { iteratorOf, onlyEvent, replyOf, wantsStream } from "../replies/shape.js";
 import { stopIterator } from "../replies/stop-iterator.js";
 import { type BackoffLimits, retryWaitMs } from "./backoff.js";
 import { type RetryBudget, retryBudget } from "./budget.js";
 
-export interface RetryOptions extends PolicyPlace {
+export interface RetryOptions extends PolicyContext {
   readonly clock: Clock;
   /** Between 0 and 1. */
   readonly random: () => number;
@@ -152,7 +152,7 @@ class Tries {
   }
 }
 
-async function oneOf(tries: Tries, first: Promise<Event>): Promise<Event> {
+async function oneOf(tries: Tries, first: Promise<AgentEvent>): Promise<AgentEvent> {
   for (let reply = first; ; ) {
     try {
       return await reply;
@@ -164,10 +164,10 @@ async function oneOf(tries: Tries, first: Promise<Event>): Promise<Event> {
 }
 
 /** A stream that may begin anew as long as nothing of it was delivered. */
-class RetriedStream implements AsyncIterableIterator<Event> {
+class RetriedStream implements AsyncIterableIterator<AgentEvent> {
   readonly #tries: Tries;
-  #source: AsyncIterator<Event>;
-  #first: Maybe<Promise<IteratorResult<Event>>>;
+  #source: AsyncIterator<AgentEvent>;
+  #first: Maybe<Promise<IteratorResult<AgentEvent>>>;
   #begun = false;
   #over = false;
   /** Ends the wait for the next try. */
@@ -182,7 +182,7 @@ class RetriedStream implements AsyncIterableIterator<Event> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<Event>> {
+  async next(): Promise<IteratorResult<AgentEvent>> {
     if (this.#over) return DONE;
     if (this.#begun) return this.#source.next();
     if (this.#first === undefined) {
@@ -193,7 +193,7 @@ class RetriedStream implements AsyncIterableIterator<Event> {
     return this.next();
   }
 
-  async return(): Promise<IteratorResult<Event>> {
+  async return(): Promise<IteratorResult<AgentEvent>> {
     if (this.#over) return DONE;
     this.#over = true;
     stopIterator(this.#source);
@@ -201,7 +201,7 @@ class RetriedStream implements AsyncIterableIterator<Event> {
     return DONE;
   }
 
-  async #begin(): Promise<IteratorResult<Event>> {
+  async #begin(): Promise<IteratorResult<AgentEvent>> {
     for (;;) {
       try {
         const step = await this.#source.next();

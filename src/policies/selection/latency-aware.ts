@@ -1,5 +1,5 @@
 import type { Maybe } from "../../envelope/index.js";
-import { verdictOf } from "../circuit/call-result.js";
+import { circuitCallResult } from "../circuit/call-result.js";
 import type { Clock } from "../clock.js";
 import type { Destination } from "../destination.js";
 import { LatencyAverage } from "./latency-average.js";
@@ -116,7 +116,7 @@ function latencyIn(observation: Observation, failedAsMs: number): Maybe<number> 
   if (observation.kind === "left") return undefined;
   const { afterMs } = observation;
   if (observation.kind === "answered") return afterMs;
-  const verdict = verdictOf(observation.error, afterMs, 0);
+  const verdict = circuitCallResult(observation.error, afterMs, 0);
   if (verdict === "nothing") return undefined;
   return verdict === "fails" ? Math.max(afterMs, failedAsMs) : afterMs;
 }

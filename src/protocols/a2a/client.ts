@@ -1,10 +1,10 @@
-import { AgentError, type Call, type Event, type Handler, type Operation, type OperationOf } from "../../envelope/index.js";
+import { AgentError, type AgentEvent, type Call, type Handler, type Operation, type OperationOf } from "../../envelope/index.js";
 import { isEventStream } from "../../transport/body.js";
-import { type Chunk, isStream, type Link, type Response } from "../../transport/exchange.js";
+import { type Chunk, type HttpResponse, isStream, type Link } from "../../transport/exchange.js";
 import { blame } from "../../transport/fields.js";
 import { DEFAULT_LIMITS } from "../../transport/limits.js";
 import { PeerEvents, type Source } from "../../transport/peer-events.js";
-import type { Ids, Peer } from "../protocol.js";
+import type { IdSource, Peer } from "../protocol.js";
 import { withOriginal } from "./card/card.js";
 import type { ClientBinding, Outgoing } from "./client/binding.js";
 import { fetchCard } from "./client/fetch-card.js";
@@ -16,7 +16,7 @@ import { dialectFor } from "./codec.js";
 import type { DecodeFacts, Dialect } from "./dialect.js";
 
 /** The client half: operations to requests, answers to events. One request per operation, and never a second try. */
-export function connect(link: Link, peer: Peer, ids: Ids): Handler {
+export function connect(link: Link, peer: Peer, ids: IdSource): Handler {
   const binding = bindingFor(peer);
   const dialect = dialectFor(peer.version, binding.name);
   const wire: Wire = { link, peer, ids, binding, dialect };
@@ -46,12 +46,12 @@ function bindingFor(peer: Peer): ClientBinding {
 interface Wire {
   readonly link: Link;
   readonly peer: Peer;
-  readonly ids: Ids;
+  readonly ids: IdSource;
   readonly binding: ClientBinding;
   readonly dialect: Dialect;
 }
 
-async function unary(wire: Wire, operation: Operation, call: Call): Promise<Event> {
+async function unary(wire: Wire, operation: Operation, call: Call): Promise<AgentEvent> {
   const outgoing = encode(wire, operation, call, false);
   const response = await wire.link.exchange(wire.binding.write(outgoing));
   const read = wire.binding.readResult(response, outgoing);
@@ -61,14 +61,18 @@ async function unary(wire: Wire, operation: Operation, call: Call): Promise<Even
 }
 
 /** The card's document as it came, for those who check signatures. */
-function rawResult({ binding }: Wire, response: Response, result: unknown): Uint8Array {
+function rawResult({ binding }: Wire, response: HttpResponse, result: unknown): Uint8Array {
   if (binding.name === "HTTP+JSON") return bodyBytes(response);
   const raw = binding.name === "JSONRPC" ? rawMember(bodyBytes(response), "result") : undefined;
   // A binding that is not JSON has no text of its own: the JSON of what it said stands in for it.
   return raw ?? new TextEncoder().encode(JSON.stringify(result));
 }
 
-function stream(wire: Wire, operation: OperationOf<"send"> | OperationOf<"task.subscribe">, call: Call): AsyncIterable<Event> {
+function stream(
+  wire: Wire,
+  operation: OperationOf<"send"> | OperationOf<"task.subscribe">,
+  call: Call,
+): AsyncIterable<AgentEvent> {
   const outgoing = encode(wire, operation, call, true);
   const facts = factsFor(wire, operation, call);
   return new PeerEvents({
@@ -89,12 +93,12 @@ async function* once(body: Chunk): AsyncGenerator<Chunk, void, void> {
   yield body;
 }
 
-function chunksOf({ body }: Response): AsyncIterator<Chunk> {
+function chunksOf({ body }: HttpResponse): AsyncIterator<Chunk> {
   return isStream(body) ? body[Symbol.asyncIterator]() : once(body ?? "");
 }
 
 /** The log of a finished task: no binding of this protocol can read it without following. */
-async function unfollowed(): Promise<Event> {
+async function unfollowed(): Promise<AgentEvent> {
   throw new AgentError("unsupported_method", "this protocol cannot read a task's log without following it", { sent: "no" });
 }
 
@@ -103,7 +107,7 @@ function encode(wire: Wire, operation: Operation, call: Call, streaming: boolean
     // A server that does not know the filter would ignore it and list everything.
     throw new AgentError("unsupported", "this peer cannot find a task by its idempotency key", { sent: "no" });
   }
-  const lose = call.lose.bind(call);
+  const lose = call.reportLoss.bind(call);
   const encoded = wire.dialect.encodeRequest(operation, wire.peer.tenant, lose);
   if (encoded === undefined) {
     throw new AgentError("unsupported_method", `A2A ${wire.dialect.version} has no ${operation.kind} over ${wire.binding.name}`, {
@@ -122,11 +126,11 @@ function factsFor({ peer, ids }: Wire, operation: Operation, call: Call): Decode
     dst: call.caller.id,
     parentId: operation.kind === "send" ? operation.envelope.id : undefined,
     partsPerMessage: DEFAULT_LIMITS.partsPerMessage,
-    lose: (loss) => call.lose(loss),
+    lose: (loss) => call.reportLoss(loss),
   };
 }
 
-function decoded(decode: () => Event): Event {
+function decoded(decode: () => AgentEvent): AgentEvent {
   try {
     return decode();
   } catch (thrown) {
@@ -135,7 +139,7 @@ function decoded(decode: () => Event): Event {
 }
 
 /** A real round trip in this peer's own grammar: the answer "no such task" proves that it is understood. */
-async function ping(wire: Wire, call: Call): Promise<Event> {
+async function ping(wire: Wire, call: Call): Promise<AgentEvent> {
   try {
     await unary(wire, { kind: "task.get", taskId: `koine-ping-${wire.ids.newId()}` }, call);
   } catch (thrown) {
@@ -145,7 +149,7 @@ async function ping(wire: Wire, call: Call): Promise<Event> {
   return { kind: "done" };
 }
 
-async function card({ link, peer }: Wire, call: Call): Promise<Event> {
+async function card({ link, peer }: Wire, call: Call): Promise<AgentEvent> {
   const url = cardUrl(peer);
   const found = await fetchCard(link, url, call, undefined);
   if (found?.kind !== "card") throw new AgentError("not_found", `no agent card was found for ${url}`);

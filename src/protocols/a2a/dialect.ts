@@ -1,4 +1,4 @@
-import type { Card, Event, Json, JsonObject, LossSink, Maybe, Operation } from "../../envelope/index.js";
+import type { AgentEvent, Card, Json, JsonObject, LossSink, Maybe, Operation } from "../../envelope/index.js";
 import type { OperationName } from "./operations.js";
 
 /** What a decoder may need beside the wire value. Codecs own no clock, no ids and no names. */
@@ -26,9 +26,9 @@ export interface Dialect {
   /** The tenant named in the params, where the version has tenants. */
   tenantOf(params: unknown): Maybe<string>;
   /** Server side: the answer of a one-event operation. `operation` decides what must be present. */
-  encodeResult(operation: Operation, event: Event, lose: LossSink): Json;
+  encodeResult(operation: Operation, event: AgentEvent, lose: LossSink): Json;
   /** Server side: one event of a stream. */
-  encodeStreamItem(event: Event, lose: LossSink): JsonObject;
+  encodeStreamItem(event: AgentEvent, lose: LossSink): JsonObject;
 
   /** Client side: undefined where this version has no such operation. */
   encodeRequest(
@@ -36,8 +36,8 @@ export interface Dialect {
     tenant: Maybe<string>,
     lose: LossSink,
   ): Maybe<{ readonly name: OperationName; readonly params: JsonObject }>;
-  decodeResult(operation: Operation, result: unknown, facts: DecodeFacts): Event;
-  decodeStreamItem(item: unknown, facts: DecodeFacts): Event;
+  decodeResult(operation: Operation, result: unknown, facts: DecodeFacts): AgentEvent;
+  decodeStreamItem(item: unknown, facts: DecodeFacts): AgentEvent;
 
   encodeCard(card: Card): JsonObject;
   /** `bytes` are kept as the card's original. */

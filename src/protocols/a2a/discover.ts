@@ -1,6 +1,6 @@
 import type { Call, Card, Maybe } from "../../envelope/index.js";
 import type { Link } from "../../transport/exchange.js";
-import type { Finding, Ids, Peer, Search } from "../protocol.js";
+import type { Finding, IdSource, Peer, Search } from "../protocol.js";
 import { unknownCard } from "../unknown-card.js";
 import { isWider } from "../wider.js";
 import { fetchCard } from "./client/fetch-card.js";
@@ -40,7 +40,7 @@ interface Prospect {
   readonly url: string;
   readonly evidence: string[];
   readonly etag: string | undefined;
-  readonly ids: Ids;
+  readonly ids: IdSource;
   readonly call: Call;
 }
 
@@ -131,6 +131,6 @@ function label({ version, binding, url }: Peer): string {
 }
 
 /** Probes need ids nobody else uses, and no clock. */
-function probeIds(): Ids {
+function probeIds(): IdSource {
   return { now: () => 0, newId: () => crypto.randomUUID() };
 }

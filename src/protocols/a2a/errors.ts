@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type Maybe,
 } from "../../envelope/index.js";
-import type { Headers } from "../../transport/exchange.js";
+import type { HttpHeaders } from "../../transport/exchange.js";
 import { readRetryAfter } from "../../transport/retry-after.js";
 import { CODE_OF_STATUS } from "../../transport/status-codes.js";
 import { A2A_DOMAIN, type ErrorRow, errorRow, errorRows, type GrpcStatus, OWN_DOMAIN, TYPE_URI } from "./error-tables.js";
@@ -142,7 +142,7 @@ const BY_GRPC: ReadonlyMap<unknown, ErrorCode> = new Map<unknown, ErrorCode>([
 ]);
 
 /** A JSON-RPC error object as one of ours. Total: what it does not know becomes `internal` with the peer's words. */
-export function errorFromRpc(error: unknown, status?: number, headers: Headers = {}): AgentError {
+export function errorFromRpc(error: unknown, status?: number, headers: HttpHeaders = {}): AgentError {
   const object = isObject(error) ? error : {};
   const details = detailsIn(object.data);
   const code = codeOfInfo(details) ?? byRpc.get(object.code) ?? codeOfStatus(status) ?? "internal";
@@ -154,7 +154,7 @@ export function errorFromRpc(error: unknown, status?: number, headers: Headers =
 }
 
 /** A REST error answer in any of its three published shapes, or none of them. */
-export function errorFromRest(status: number, body: unknown, headers: Headers = {}): AgentError {
+export function errorFromRest(status: number, body: unknown, headers: HttpHeaders = {}): AgentError {
   const object = isObject(body) ? body : {};
   const inner = isObject(object.error) ? object.error : object;
   const details = detailsIn(inner.details ?? inner.data);
@@ -175,7 +175,7 @@ export function errorFromRest(status: number, body: unknown, headers: Headers = 
 export function errorFromGrpc(
   { status, message, details }: { readonly status: string; readonly message: string; readonly details: readonly JsonObject[] },
   name: OperationName,
-  headers: Headers = {},
+  headers: HttpHeaders = {},
 ): AgentError {
   const told = detailsIn(details);
   const [, named = "", words = message] = /^(\w+Error): (.*)$/s.exec(message) ?? [];
@@ -229,7 +229,7 @@ function codeOfStatus(status: Maybe<number>): Maybe<ErrorCode> {
   return status >= 400 && status < 500 ? "invalid_message" : undefined;
 }
 
-function factsOf(details: readonly JsonObject[], status: Maybe<number>, headers: Headers): ErrorFacts {
+function factsOf(details: readonly JsonObject[], status: Maybe<number>, headers: HttpHeaders): ErrorFacts {
   const field = fieldIn(details);
   const detail = textsIn(details);
   const retryAfterMs = retryDelayIn(details) ?? readRetryAfter(headers);

@@ -1,9 +1,9 @@
-import type { Event, Maybe, PushConfig, Task, TaskEvent } from "../../envelope/index.js";
+import type { AgentEvent, Maybe, PushConfig, Task, TaskEvent } from "../../envelope/index.js";
 import { isObject } from "../../envelope/index.js";
-import type { Request } from "../../transport/exchange.js";
+import type { HttpRequest } from "../../transport/exchange.js";
 import { blame } from "../../transport/fields.js";
 import { DEFAULT_LIMITS } from "../../transport/limits.js";
-import type { Ids, Notice, ReadNotice } from "../protocol.js";
+import type { IdSource, Notice, ReadNotice } from "../protocol.js";
 import { v03 } from "./codec/codec-0.3.js";
 import { v1 } from "./codec/codec-1.0.js";
 import type { DecodeFacts, Dialect } from "./dialect.js";
@@ -37,11 +37,11 @@ export async function writeNotice(
   if (via?.protocol !== "a2a" || !via.version.startsWith("0."))
     return noticeOf(v1, event, { ...secrets, "content-type": "application/a2a+json" });
   const then = event.kind === "task" ? event.task : await task();
-  const whole: Event = then === undefined ? event : { kind: "task", task: then };
+  const whole: AgentEvent = then === undefined ? event : { kind: "task", task: then };
   return noticeOf(v03, whole, { ...secrets, "content-type": "application/json" });
 }
 
-function noticeOf(dialect: Dialect, event: Event, headers: Notice["headers"]): Notice {
+function noticeOf(dialect: Dialect, event: AgentEvent, headers: Notice["headers"]): Notice {
   return { headers, body: JSON.stringify(dialect.encodeStreamItem(event, unheard)) };
 }
 
@@ -55,7 +55,7 @@ function secretHeaders({ token, authentication }: PushConfig, tokenHeader: PushT
 }
 
 /** A notification of either version; the members tell them apart, whatever its content type says. */
-export function readNotice(request: Request, ids: Ids): Maybe<ReadNotice> {
+export function readNotice(request: HttpRequest, ids: IdSource): Maybe<ReadNotice> {
   const body = request.json();
   if (!isObject(body)) return undefined;
   const dialect = "kind" in body ? v03 : WRAPPERS.some((name) => name in body) ? v1 : undefined;

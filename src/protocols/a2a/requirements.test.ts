@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CAPABILITIES } from "../requirement.js";
+import { CONFORMANCE_AREAS } from "../requirement.js";
 import { requirements } from "./requirements.js";
 
 describe("requirements", () => {
@@ -16,7 +16,7 @@ describe("requirements", () => {
     expect(count("a2a:1.0:grpc:")).toBeGreaterThanOrEqual(90);
   });
 
-  test.each(CAPABILITIES)("%s is covered on every wire", (capability) => {
+  test.each(CONFORMANCE_AREAS)("%s is covered on every wire", (capability) => {
     const wires = new Set(
       requirements.filter((each) => each.capability === capability).map(({ wire }) => `${wire?.version} ${wire?.binding}`),
     );

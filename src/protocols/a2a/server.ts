@@ -1,5 +1,5 @@
 import { AgentError, type Card, type Interface, type JsonObject, type Maybe } from "../../envelope/index.js";
-import type { Request, Response } from "../../transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../transport/exchange.js";
 import { bytesResponse, documentResponse } from "../document.js";
 import type { Contribution, Host, Route, Served } from "../protocol.js";
 import { signedCard } from "./card/signed-card.js";
@@ -52,7 +52,7 @@ export function serve(host: Host): Served {
     for (const form of CARD_FORMS) signedCard(host, form, addressed);
   }
 
-  function exchange(request: Request): Response | Promise<Response> {
+  function exchange(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
     const { path } = request;
     if (path === BASE || path === "/" || path === `${BASE}/`)
       return request.method === "POST" ? rpc(request, defaultCard(), undefined) : postOnly();
@@ -64,7 +64,7 @@ export function serve(host: Host): Served {
   }
 
   /** `/a2a/[agent/][v1/ or tenant/]operation`; with nothing behind the agent it is that agent's JSON-RPC address. */
-  function below(request: Request, segments: readonly string[]): Response | Promise<Response> {
+  function below(request: HttpRequest, segments: readonly string[]): HttpResponse | Promise<HttpResponse> {
     const named = agentAt(segments[0] ?? "");
     const card = named ?? defaultCard();
     const rest = named === undefined ? segments : segments.slice(1);
@@ -93,7 +93,7 @@ export function serve(host: Host): Served {
   }
   const agentAt = (segment: string): Maybe<Card> => addressed().bySegment.get(segment);
 
-  const rpc = (request: Request, card: Card, tenant: Maybe<string>): Promise<Response> =>
+  const rpc = (request: HttpRequest, card: Card, tenant: Maybe<string>): Promise<HttpResponse> =>
     answerJsonRpc(host, card, request, tenant);
 
   function defaultCard(): Card {
@@ -102,19 +102,19 @@ export function serve(host: Host): Served {
     return card;
   }
 
-  const withInterfaces = (card: Card, request: Request): Card => ({
+  const withInterfaces = (card: Card, request: HttpRequest): Card => ({
     ...card,
     interfaces: interfaces(card.name, host.publicUrl(request)),
   });
   /** A card that came from a peer and is to stay as it is has its document; all others are written. */
-  function cardResponse(request: Request, card: Card): Response {
+  function cardResponse(request: HttpRequest, card: Card): HttpResponse {
     const { since } = addressed();
     const verbatim = verbatimBytes(card);
     if (verbatim !== undefined) return bytesResponse(request, verbatim, "", since);
     return documentResponse(request, cardFor(request, withInterfaces(card, request)), "A2A-Version", since);
   }
   /** The card in the version that is asked for; who names none gets the form of the settings. */
-  const cardFor = (request: Request, card: Card): JsonObject =>
+  const cardFor = (request: HttpRequest, card: Card): JsonObject =>
     verbatimDocument(card) ?? signedCard(host, requestedVersion(request) ?? settings.cardForm, card);
 
   const interfaces = (agent: string, publicUrl: string): readonly Interface[] => interfacesOf(host, agent, publicUrl);
@@ -143,7 +143,7 @@ function addressAgents(host: Host): AddressedAgents {
   return { cards, bySegment: new Map(cards.map((card) => [encodeURIComponent(card.name), card])), since: host.now() };
 }
 
-function looksLikeJsonRpc(request: Request): boolean {
+function looksLikeJsonRpc(request: HttpRequest): boolean {
   try {
     const body = request.json();
     return typeof body !== "object" || body === null || Array.isArray(body) || "jsonrpc" in body || "method" in body;
@@ -152,7 +152,7 @@ function looksLikeJsonRpc(request: Request): boolean {
   }
 }
 
-function postOnly(): Response {
+function postOnly(): HttpResponse {
   return {
     status: 405,
     headers: { allow: "POST", "content-type": "application/json" },

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import {
   AgentError,
+  type AgentEvent,
   CancelSource,
-  type Event,
   isPromise,
   type Loss,
   type Operation,
   type OperationOf,
   startCall,
 } from "../../envelope/index.js";
-import type { Chunk, Request, Response } from "../../transport/exchange.js";
+import type { Chunk, HttpRequest, HttpResponse } from "../../transport/exchange.js";
 import { connect } from "./client.js";
 import { decodeManifest } from "./codec.js";
 
@@ -51,16 +51,19 @@ const PIECES = [
 ];
 const DONE = { type: "run.completed", run: run("completed", { output: [{ ...said(""), parts: [part("one "), part("two")] }] }) };
 
-const json = (body: unknown, status = 200): Response => ({ status, headers: JSON_TYPE, body: JSON.stringify(body) });
-const sse = (...items: readonly object[]): Response => ({
+const json = (body: unknown, status = 200): HttpResponse => ({ status, headers: JSON_TYPE, body: JSON.stringify(body) });
+const sse = (...items: readonly object[]): HttpResponse => ({
   status: 200,
   headers: SSE,
   body: items.map((item) => `data: ${JSON.stringify(item)}\n\n`).join(""),
 });
 
-function peer(answer: (request: Request, count: number) => Response | Promise<Response>, url = "http://acp.example/base") {
-  const asked: Request[] = [];
-  const exchange = (request: Request): Response | Promise<Response> => answer(request, asked.push(request));
+function peer(
+  answer: (request: HttpRequest, count: number) => HttpResponse | Promise<HttpResponse>,
+  url = "http://acp.example/base",
+) {
+  const asked: HttpRequest[] = [];
+  const exchange = (request: HttpRequest): HttpResponse | Promise<HttpResponse> => answer(request, asked.push(request));
   const way = { url, card: decodeManifest({ name: "echo" }), version: "0.2", binding: "REST" };
   const handler = connect({ exchange, close: async () => undefined }, way, { now: () => 1_000, newId: () => "id" });
   return { handler, asked };
@@ -87,8 +90,8 @@ async function outcome(
   answer: Parameters<typeof peer>[0],
   operation: Operation,
   call = startCall(),
-): Promise<readonly (Event | string)[]> {
-  const events: (Event | string)[] = [];
+): Promise<readonly (AgentEvent | string)[]> {
+  const events: (AgentEvent | string)[] = [];
   try {
     const reply = peer(answer).handler(operation, call);
     if (isPromise(reply)) return [await reply];
@@ -100,7 +103,7 @@ async function outcome(
 }
 
 /** What a stream told, in a few words. */
-function told(events: readonly (Event | string)[]): readonly string[] {
+function told(events: readonly (AgentEvent | string)[]): readonly string[] {
   return events.map((event) => {
     if (typeof event === "string") return event;
     if (event.kind === "task") return `task ${event.task.status.state}`;
@@ -111,7 +114,7 @@ function told(events: readonly (Event | string)[]): readonly string[] {
   });
 }
 
-const bodyOf = (request: Request | undefined): unknown => JSON.parse(Buffer.from(request?.body ?? []).toString());
+const bodyOf = (request: HttpRequest | undefined): unknown => JSON.parse(Buffer.from(request?.body ?? []).toString());
 
 describe("what is sent", () => {
   test.each([
@@ -164,7 +167,7 @@ describe("what is sent", () => {
     const as = (owner: string) =>
       startCall({ caller: { id: owner, scheme: "key", scopes: [], owner }, lose: (loss) => lost.push(loss) });
     const answers = [as("a"), as("a"), as("b")].map(
-      async (call) => handler(send("answer", { sessionId: "c-1" }), call) as Promise<Event>,
+      async (call) => handler(send("answer", { sessionId: "c-1" }), call) as Promise<AgentEvent>,
     ); // one answer each
     for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ task: { contextId: "c-1" } });
     const [first, second, third] = asked.map((request) => (bodyOf(request) as { session_id: string }).session_id);
@@ -231,7 +234,7 @@ describe("what comes back", () => {
     expect(await outcome(() => json("denied", 403), { kind: "task.cancel", taskId: RUN })).toEqual(["forbidden"]);
   });
 
-  test.each<[string, Response]>([
+  test.each<[string, HttpResponse]>([
     ["nothing", { status: 200, headers: {}, body: "" }],
     ["no JSON", { status: 200, headers: {}, body: "<html>" }],
     ["no run", json({ run_id: RUN })],
@@ -296,7 +299,7 @@ describe("a stream", () => {
     }
     const body = chunks();
     const { handler } = peer(() => ({ status: 200, headers: SSE, body }));
-    for await (const _ of handler(send("stream"), startCall()) as AsyncIterable<Event>) break; // it streams
+    for await (const _ of handler(send("stream"), startCall()) as AsyncIterable<AgentEvent>) break; // it streams
     expect(letGo).toBe(true);
   });
 });
@@ -306,8 +309,8 @@ describe("following a task", () => {
 
   test("listens where the peer can be listened to, from a place on", async () => {
     const { handler, asked } = peer(() => sse(WORKING, DONE));
-    const events: Event[] = [];
-    for await (const event of handler({ ...follow, after: "7.x" as never }, startCall()) as AsyncIterable<Event>)
+    const events: AgentEvent[] = [];
+    for await (const event of handler({ ...follow, after: "7.x" as never }, startCall()) as AsyncIterable<AgentEvent>)
       events.push(event); // it streams
     expect(told(events)).toEqual(["task working", "one ", "completed"]);
     expect(asked[0]?.headers).toMatchObject({ "last-event-id": "7.x" });
@@ -346,7 +349,7 @@ describe("following a task", () => {
 
   test("ends at once when its reader leaves in a pause", async () => {
     const { handler, asked } = peer(() => json({ events: [CREATED] }));
-    const events = (handler(follow, startCall()) as AsyncIterable<Event>)[Symbol.asyncIterator](); // it streams
+    const events = (handler(follow, startCall()) as AsyncIterable<AgentEvent>)[Symbol.asyncIterator](); // it streams
     await events.next();
     const waiting = events.next();
     await events.return?.();
@@ -376,7 +379,7 @@ describe("ping", () => {
     expect(asked.map(({ target }) => target)).toEqual(["http://acp.example/base/ping", "http://acp.example/base/agents/echo"]);
   });
 
-  test.each<[string, (request: Request) => Response, string]>([
+  test.each<[string, (request: HttpRequest) => HttpResponse, string]>([
     ["text", () => ({ status: 200, headers: {}, body: "pong" }), "bad_peer"],
     [
       "no such agent",

@@ -1,8 +1,8 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   type ErrorCode,
-  type Event,
   type Handler,
   isObject,
   type OperationOf,
@@ -10,12 +10,12 @@ import {
 } from "../../envelope/index.js";
 import { encodeSegment } from "../../transport/address-parts.js";
 import { isEventStream } from "../../transport/body.js";
-import { type Chunk, isStream, type Link, type Response } from "../../transport/exchange.js";
+import { type Chunk, type HttpResponse, isStream, type Link } from "../../transport/exchange.js";
 import { blame, readArray, readObject } from "../../transport/fields.js";
 import { DEFAULT_LIMITS } from "../../transport/limits.js";
 import { badPeer } from "../../transport/peer-answer.js";
 import { PeerEvents, type Source } from "../../transport/peer-events.js";
-import type { Ids, Peer } from "../protocol.js";
+import type { IdSource, Peer } from "../protocol.js";
 import { agentAddress, agentUrl } from "./client/address.js";
 import { answerIn, ask, checkStatus, EVENTS, type Question, requestFor } from "./client/ask.js";
 import { fetchManifest } from "./client/fetch-manifest.js";
@@ -28,7 +28,7 @@ type Send = OperationOf<"send">;
 type Subscribe = OperationOf<"task.subscribe">;
 
 /** The client half: operations to requests, runs to tasks. Never a second try; only a log that cannot be listened to is read again. */
-export function connect(link: Link, peer: Peer, ids: Ids): Handler {
+export function connect(link: Link, peer: Peer, ids: IdSource): Handler {
   if (peer.binding !== "REST")
     throw new AgentError("unsupported", `the binding ${peer.binding} is not spoken here`, { sent: "no" });
   const { base, agentName = peer.card.name } = agentAddress(peer.url);
@@ -70,7 +70,7 @@ export function connect(link: Link, peer: Peer, ids: Ids): Handler {
 
 interface Wire {
   readonly link: Link;
-  readonly ids: Ids;
+  readonly ids: IdSource;
   readonly base: string;
   readonly agentName: string;
   /** The peer says that it keeps to idempotency keys. */
@@ -110,7 +110,7 @@ function send(wire: Wire, operation: Send, call: Call): Reply {
 }
 
 function questionOf(wire: Wire, operation: Send, call: Call): Question {
-  const lose = call.lose.bind(call);
+  const lose = call.reportLoss.bind(call);
   const { taskId, sessionId, idempotencyKey } = operation.envelope.context;
   if (idempotencyKey !== undefined && !wire.keepsKeys)
     lose({
@@ -133,12 +133,12 @@ async function oneRun(
   question: Question,
   call: Call,
   operation: Send | OperationOf<"task.get" | "task.cancel">,
-): Promise<Event> {
+): Promise<AgentEvent> {
   const run = await ask(wire.link, question, call);
   const send = operation.kind === "send" ? operation : undefined;
   const facts = factsFor(wire, call, run, send);
   const event = decoded(
-    (): Event => (send === undefined ? { kind: "task", task: decodeRun(run, facts) } : decodeAnswer(run, facts)),
+    (): AgentEvent => (send === undefined ? { kind: "task", task: decodeRun(run, facts) } : decodeAnswer(run, facts)),
   );
   const asked = operation.kind === "send" ? operation.envelope.context.taskId : operation.taskId;
   if (event.kind === "task" && asked !== undefined && event.task.id.toLowerCase() !== asked.toLowerCase())
@@ -154,14 +154,14 @@ function factsFor({ ids, agentName, sessions }: Wire, call: Call, run: unknown, 
     src: agentName,
     dst: call.caller.id,
     partsPerMessage: DEFAULT_LIMITS.partsPerMessage,
-    lose: (loss) => call.lose(loss),
+    lose: (loss) => call.reportLoss(loss),
     contextId: operation?.envelope.context.sessionId ?? sessions.nameOf(call.caller.owner, session),
     parentId: operation?.envelope.id,
   };
 }
 
 /** A stream of events; a peer that answers with the run alone has said it all at once. */
-function events(wire: Wire, question: Question, call: Call, operation: Send): AsyncIterable<Event> {
+function events(wire: Wire, question: Question, call: Call, operation: Send): AsyncIterable<AgentEvent> {
   return peerEvents(readerFor(wire, call, operation), async () => {
     const response = await wire.link.exchange(requestFor(question, call));
     if (response.status < 300 && isEventStream(response.headers["content-type"])) return { chunks: chunksOf(response) };
@@ -170,7 +170,7 @@ function events(wire: Wire, question: Question, call: Call, operation: Send): As
   });
 }
 
-type ReadItem = (item: unknown) => readonly Event[];
+type ReadItem = (item: unknown) => readonly AgentEvent[];
 
 function peerEvents(read: ReadItem, open: () => Promise<Source>, taskFirst = true): PeerEvents {
   return new PeerEvents({ open, read: unlessError, taskFirst, decode: (item) => decoded(() => read(item)) });
@@ -192,7 +192,7 @@ function unlessError(item: unknown): unknown {
 }
 
 /** Servers of ours can be listened to from a place on; from all others the whole log is read until the run has ended. */
-function follow(wire: Wire, operation: Subscribe, call: Call): AsyncIterable<Event> {
+function follow(wire: Wire, operation: Subscribe, call: Call): AsyncIterable<AgentEvent> {
   const question = logQuestion(wire, operation, EVENTS);
   const read = readerFor(wire, call, operation);
   const seen = seenAt(operation.after);
@@ -213,7 +213,7 @@ function follow(wire: Wire, operation: Subscribe, call: Call): AsyncIterable<Eve
 }
 
 /** The log as it is. What was seen before a place is read, so that what follows makes sense, and not given again. */
-async function* wholeLog(wire: Wire, operation: Subscribe, call: Call): AsyncGenerator<Event, void, void> {
+async function* wholeLog(wire: Wire, operation: Subscribe, call: Call): AsyncGenerator<AgentEvent, void, void> {
   const log = eventsIn(await ask(wire.link, logQuestion(wire, operation, "application/json"), call));
   const read = readerFor(wire, call, operation);
   const seen = seenAt(operation.after) ?? 0;
@@ -245,17 +245,17 @@ async function* once(body: Chunk): AsyncGenerator<Chunk, void, void> {
   yield body;
 }
 
-function chunksOf({ body }: Response): AsyncIterator<Chunk> {
+function chunksOf({ body }: HttpResponse): AsyncIterator<Chunk> {
   return isStream(body) ? body[Symbol.asyncIterator]() : once(body ?? "");
 }
 
-async function card({ link, base, agentName }: Wire, call: Call): Promise<Event> {
+async function card({ link, base, agentName }: Wire, call: Call): Promise<AgentEvent> {
   const { card: found } = await fetchManifest(link, agentUrl(base, agentName), call);
   return { kind: "card", card: found };
 }
 
 /** The server answers, and it still has this agent. */
-async function ping({ link, base, agentName }: Wire, call: Call): Promise<Event> {
+async function ping({ link, base, agentName }: Wire, call: Call): Promise<AgentEvent> {
   const response = await link.exchange(requestFor({ method: "GET", url: `${base}/ping` }, call));
   answerIn(response, {});
   const { card: found } = await fetchManifest(link, agentUrl(base, agentName), call);

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { AgentError, startCall } from "../../envelope/index.js";
-import type { Request, Response } from "../../transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../transport/exchange.js";
 import { discover } from "./discover.js";
 
-const json = (body: unknown, status = 200, headers = {}): Response => ({ status, headers, body: JSON.stringify(body) });
-const link = (answer: (request: Request) => Response) => ({ exchange: answer, close: async () => undefined });
+const json = (body: unknown, status = 200, headers = {}): HttpResponse => ({ status, headers, body: JSON.stringify(body) });
+const link = (answer: (request: HttpRequest) => HttpResponse) => ({ exchange: answer, close: async () => undefined });
 
 /** A server as the SDK makes it: every optional member is null. */
-function server(agents: readonly unknown[], base = ""): (request: Request) => Response {
+function server(agents: readonly unknown[], base = ""): (request: HttpRequest) => HttpResponse {
   return ({ path }) => {
     if (path === `${base}/ping`) return json({});
     if (path === `${base}/agents`) return json({ agents });
@@ -76,7 +76,7 @@ describe("an address that names an agent", () => {
   });
 });
 
-test.each<[string, (request: Request) => Response]>([
+test.each<[string, (request: HttpRequest) => HttpResponse]>([
   ["HTML", () => ({ status: 200, headers: {}, body: "<html>" })],
   ["an error", () => json({ error: 1 }, 404)],
   ["another JSON", () => json({ jsonrpc: "2.0" })],

@@ -1,5 +1,5 @@
 import { AgentError, type Call, type Card, isObject, type Maybe } from "../../envelope/index.js";
-import type { Link, Response } from "../../transport/exchange.js";
+import type { HttpResponse, Link } from "../../transport/exchange.js";
 import { jsonBody } from "../../transport/peer-answer.js";
 import type { Finding, Peer, Search } from "../protocol.js";
 import { agentAddress, agentUrl } from "./client/address.js";
@@ -35,13 +35,13 @@ export async function discover(link: Link, url: string, call: Call, { known, che
   return { peers: [peer], evidence, proved: false, etag: undefined };
 }
 
-function get(link: Link, url: string, call: Call, etag?: Maybe<string>): Response | Promise<Response> {
+function get(link: Link, url: string, call: Call, etag?: Maybe<string>): HttpResponse | Promise<HttpResponse> {
   const headers = etag === undefined ? undefined : { "if-none-match": etag };
   return link.exchange(requestFor({ method: "GET", url, headers }, call));
 }
 
 /** Undefined for anything that is no JSON or no success: something else answers here. */
-function contentOf(response: Response): unknown {
+function contentOf(response: HttpResponse): unknown {
   if (response.status !== 200) return undefined;
   try {
     return jsonBody(response);
@@ -60,7 +60,7 @@ interface Shown {
   readonly evidence: readonly string[];
 }
 
-function namedIn(response: Response, where: string): Maybe<Shown> {
+function namedIn(response: HttpResponse, where: string): Maybe<Shown> {
   if (response.status !== 200) return undefined;
   try {
     const card = manifestIn(response);
@@ -72,7 +72,7 @@ function namedIn(response: Response, where: string): Maybe<Shown> {
 }
 
 /** The first manifest that can be read: a broken one does not hide the others. */
-function firstOf(response: Response, where: string): Maybe<Shown> {
+function firstOf(response: HttpResponse, where: string): Maybe<Shown> {
   const body = contentOf(response);
   const listed: readonly unknown[] = isObject(body) && Array.isArray(body["agents"]) ? body["agents"] : [];
   const broken: string[] = [];

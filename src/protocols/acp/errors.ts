@@ -9,7 +9,7 @@ import {
   type LossSink,
   type Maybe,
 } from "../../envelope/index.js";
-import type { Headers } from "../../transport/exchange.js";
+import type { HttpHeaders } from "../../transport/exchange.js";
 import { readRetryAfter } from "../../transport/retry-after.js";
 import { CODE_OF_STATUS } from "../../transport/status-codes.js";
 import type { WireError, WireErrorCode } from "./wire.js";
@@ -105,7 +105,7 @@ export function failureFrom(error: JsonObject, lose: LossSink): Failure {
 export function errorFromWire(
   body: unknown,
   status?: number,
-  headers: Headers = {},
+  headers: HttpHeaders = {},
   meant?: ReadonlyMap<number, ErrorCode>,
 ): AgentError {
   const error = isObject(body) ? body : {};
@@ -126,7 +126,7 @@ function ownCode({ data }: JsonObject): Maybe<ErrorCode> {
   return isErrorCode(code) ? code : undefined;
 }
 
-function factsOf(data: unknown, status: Maybe<number>, headers: Headers): ErrorFacts {
+function factsOf(data: unknown, status: Maybe<number>, headers: HttpHeaders): ErrorFacts {
   const field = isObject(data) && typeof data.field === "string" ? data.field.slice(0, MESSAGE_CHARACTERS) : undefined;
   const detail = textsIn(data);
   const retryAfterMs = readRetryAfter(headers);

@@ -7,9 +7,9 @@ import {
   bearerTokens,
   type Credentials,
   connect,
+  DiscoveryCache,
   jwtTokens,
   serve,
-  Verdicts,
 } from "../../index.js";
 import { acp } from "./index.js";
 
@@ -27,7 +27,7 @@ async function ask(admission: Admission, credentials: Credentials): Promise<stri
   const who = agent({ name: "who", description: "says who asks", handle: async (_, task) => task.caller });
   const server = await serve(who, { admission, protocols: [acp] });
   cleanups.push(() => server.close());
-  const peer = await connect(server.url, { credentials, protocols: [acp], verdicts: new Verdicts() });
+  const peer = await connect(server.url, { credentials, protocols: [acp], verdicts: new DiscoveryCache() });
   cleanups.push(() => peer.close());
   return peer.ask("who am I?");
 }

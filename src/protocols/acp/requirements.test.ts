@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CAPABILITIES } from "../requirement.js";
+import { CONFORMANCE_AREAS } from "../requirement.js";
 import { requirements } from "./requirements.js";
 
 describe("requirements", () => {
@@ -15,7 +15,7 @@ describe("requirements", () => {
     expect(count("PLAIN")).toBeGreaterThanOrEqual(35);
   });
 
-  test.each(CAPABILITIES)("%s is covered on both", (capability) => {
+  test.each(CONFORMANCE_AREAS)("%s is covered on both", (capability) => {
     const wires = new Set(requirements.filter((each) => each.capability === capability).map(({ wire }) => wire?.binding));
     expect([...wires].sort()).toEqual(["PLAIN", "REST"]);
   });

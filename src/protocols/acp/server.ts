@@ -1,5 +1,5 @@
 import type { Interface, JsonObject, Maybe } from "../../envelope/index.js";
-import type { Request, Response } from "../../transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../transport/exchange.js";
 import { jsonResponse } from "../../transport/response.js";
 import { answerable } from "../answerable.js";
 import type { Contribution, Host, Route, Served } from "../protocol.js";
@@ -39,7 +39,7 @@ export const routes: readonly Route[] = [
 export function serve(host: Host): Served {
   const settings = readSettings(host.settings("acp"));
 
-  async function exchange(request: Request): Promise<Response> {
+  async function exchange(request: HttpRequest): Promise<HttpResponse> {
     const asked: Asked = { host, settings, request };
     const response = await (request.path.startsWith("/acp/") ? answerPlain(asked) : answerRest(asked));
     return request.method === "HEAD" ? { ...response, body: undefined } : response;
@@ -59,7 +59,7 @@ export function serve(host: Host): Served {
   return { exchange, interfaces, contributions: [wellKnown(host)] };
 }
 
-async function answerRest(asked: Asked): Promise<Response> {
+async function answerRest(asked: Asked): Promise<HttpResponse> {
   const { request } = asked;
   try {
     const matched = await pathOf(asked);
@@ -82,7 +82,7 @@ async function pathOf(asked: Asked): Promise<Maybe<PathMatch>> {
 }
 
 /** What a card would say anybody may read; all else needs a caller that is let in. */
-async function answerWanted(asked: Asked, wanted: Wanted): Promise<Response> {
+async function answerWanted(asked: Asked, wanted: Wanted): Promise<HttpResponse> {
   switch (wanted.kind) {
     case "ping":
       return jsonResponse(200, "{}");
@@ -111,7 +111,7 @@ async function answerWanted(asked: Asked, wanted: Wanted): Promise<Response> {
   }
 }
 
-function answerPlain(asked: Asked): Response | Promise<Response> {
+function answerPlain(asked: Asked): HttpResponse | Promise<HttpResponse> {
   const { method, path } = asked.request;
   if (path === MESSAGE_PATH) return method === "POST" ? answerMessage(asked) : plainMethodNotAllowed(method, ["POST"]);
   if (method !== "GET" && method !== "HEAD") return plainMethodNotAllowed(method, ["GET", "HEAD"]);
@@ -123,7 +123,7 @@ function answerPlain(asked: Asked): Response | Promise<Response> {
  * readers of the card, so it is told at `/acp/capabilities` only.
  */
 function wellKnown(host: Host): Contribution {
-  function members(request: Request): JsonObject {
+  function members(request: HttpRequest): JsonObject {
     const { name, description } = defaultAgent(host);
     const url = host.publicUrl(request);
     const endpoints = {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
   AgentError,
+  type AgentEvent,
   ANONYMOUS,
   answerText,
   CancelSource,
   type Card,
-  type Event,
   type Json,
   type Loss,
   newEnvelope,
@@ -15,7 +15,7 @@ import {
   startCall,
   textOf,
 } from "../../envelope/index.js";
-import type { Link, Request, Response } from "../../transport/exchange.js";
+import type { HttpRequest, HttpResponse, Link } from "../../transport/exchange.js";
 import type { Peer } from "../protocol.js";
 import { unknownCard } from "../unknown-card.js";
 import { type ClientOptions, connectWith } from "./client.js";
@@ -33,16 +33,16 @@ const ours: Card = { ...plain, capabilities: { ...plain.capabilities, idempotent
 let count = 0;
 const ids = { now: () => 1_000, newId: () => `id-${++count}` };
 
-type Script = (request: Request, number: number) => Response | Promise<Response>;
-const json = (body: Json, status = 200): Response => ({
+type Script = (request: HttpRequest, number: number) => HttpResponse | Promise<HttpResponse>;
+const json = (body: Json, status = 200): HttpResponse => ({
   status,
   headers: { "content-type": "application/json" },
   body: JSON.stringify(body),
 });
-const page = (status: number): Response => ({ status, headers: { "content-type": "text/html" }, body: "<!doctype html>" });
+const page = (status: number): HttpResponse => ({ status, headers: { "content-type": "text/html" }, body: "<!doctype html>" });
 
 function peerWith(script: Script, card: Card = plain, options: ClientOptions = {}) {
-  const requests: Request[] = [];
+  const requests: HttpRequest[] = [];
   const link: Link = {
     exchange: async (request) => script(request, requests.push(request)),
     close: async () => undefined,
@@ -50,8 +50,8 @@ function peerWith(script: Script, card: Card = plain, options: ClientOptions = {
   const peer: Peer = { url: card === ours ? `${URL_OF_PEER}/agora` : URL_OF_PEER, card, version: "0.2", binding: "HTTP" };
   const handler = connectWith(options)(link, peer, ids);
   const losses: Loss[] = [];
-  async function run(operation: Operation, more: Parameters<typeof startCall>[0] = {}): Promise<Event> {
-    return (await handler(operation, startCall({ lose: (loss) => losses.push(loss), ...more }))) as Event; // one answer each
+  async function run(operation: Operation, more: Parameters<typeof startCall>[0] = {}): Promise<AgentEvent> {
+    return (await handler(operation, startCall({ lose: (loss) => losses.push(loss), ...more }))) as AgentEvent; // one answer each
   }
   const lines = (): readonly string[] => requests.map(({ method, path }) => `${method} ${path}`);
   const bodies = (): readonly Json[] =>
@@ -68,7 +68,7 @@ function send(
   return { kind: "send", envelope, delivery: "answer", task: "auto", ...rest };
 }
 
-function wordsOf(event: Event): string {
+function wordsOf(event: AgentEvent): string {
   if (event.kind === "task") return answerText(event.task);
   return event.kind === "message" ? textOf(event.message.content) : `a ${event.kind}`;
 }
@@ -80,7 +80,7 @@ const errorOf = (work: Promise<unknown>): Promise<AgentError> =>
 
 describe("a reply", () => {
   // wire/agora.md §10.2, and what each dialect writes.
-  const TABLE: readonly (readonly [what: string, reply: Response, code: string])[] = [
+  const TABLE: readonly (readonly [what: string, reply: HttpResponse, code: string])[] = [
     ["failure of the specification", json({ status: "failure", body: "no" }), "bad_peer"],
     ["rejected of the specification", json({ status: "rejected" }), "unsupported"],
     ["the library's rejection", json({ status: "error", message: `${ECHO_HASH} is not suitable for execution` }), "unsupported"],

@@ -1,7 +1,7 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
-  type Event,
   type Handler,
   type Loss,
   type Maybe,
@@ -9,7 +9,7 @@ import {
   type OperationOf,
 } from "../../envelope/index.js";
 import type { Link } from "../../transport/exchange.js";
-import type { Ids, Peer } from "../protocol.js";
+import type { IdSource, Peer } from "../protocol.js";
 import { answerTo, taskAbout } from "./client/answer.js";
 import { Conversations } from "./client/conversations.js";
 import { type SpokenDocument, SpokenDocuments } from "./client/documents.js";
@@ -31,7 +31,7 @@ export interface ClientOptions {
 }
 
 /** The client half: one request per message, and never a second try. */
-export function connectWith(options: ClientOptions = {}): (link: Link, peer: Peer, ids: Ids) => Handler {
+export function connectWith(options: ClientOptions = {}): (link: Link, peer: Peer, ids: IdSource) => Handler {
   return (link, peer, ids) => {
     const wire: Wire = { link, peer, ids, ours: isOwnPeer(peer.card) };
     const session: Session = {
@@ -56,7 +56,7 @@ interface Session {
   readonly documents: SpokenDocuments;
 }
 
-async function perform(session: Session, operation: Exclude<Operation, OperationOf<"send">>, call: Call): Promise<Event> {
+async function perform(session: Session, operation: Exclude<Operation, OperationOf<"send">>, call: Call): Promise<AgentEvent> {
   const { wire } = session;
   switch (operation.kind) {
     case "task.get":
@@ -78,7 +78,7 @@ async function perform(session: Session, operation: Exclude<Operation, Operation
 }
 
 /** A message alone, the next one of its session, or one about work that is talked about in a conversation already. */
-function send(session: Session, operation: OperationOf<"send">, call: Call): Promise<Event> {
+function send(session: Session, operation: OperationOf<"send">, call: Call): Promise<AgentEvent> {
   const { intent, context } = operation.envelope;
   const place = session.places.of(call.caller.owner, context.taskId);
   if (place !== undefined) return sayThere(session, operation, place, call);
@@ -89,7 +89,7 @@ function send(session: Session, operation: OperationOf<"send">, call: Call): Pro
     : say(session, operation, document, call);
 }
 
-async function say(session: Session, operation: OperationOf<"send">, document: Document, call: Call): Promise<Event> {
+async function say(session: Session, operation: OperationOf<"send">, document: Document, call: Call): Promise<AgentEvent> {
   const { wire, conversations, places } = session;
   const { sessionId } = operation.envelope.context;
   const { cancel, caller } = call;
@@ -110,7 +110,7 @@ async function say(session: Session, operation: OperationOf<"send">, document: D
 }
 
 /** Into the conversation of the work that is spoken to. Where that is over the work may still be there, and is spoken to alone. */
-async function sayThere(session: Session, operation: OperationOf<"send">, place: TaskPlace, call: Call): Promise<Event> {
+async function sayThere(session: Session, operation: OperationOf<"send">, place: TaskPlace, call: Call): Promise<AgentEvent> {
   const { wire, places } = session;
   const { document, conversationId } = place;
   const { owner } = call.caller;
@@ -140,8 +140,8 @@ function written(
     whole: wire.ours,
     prefer: delivery === "accepted" && wire.ours ? "receipt" : undefined,
   };
-  if (envelope.context.idempotencyKey !== undefined && !wire.ours) call.lose(KEY_LOST);
-  return encodeRequest(envelope, form, (loss) => call.lose(loss));
+  if (envelope.context.idempotencyKey !== undefined && !wire.ours) call.reportLoss(KEY_LOST);
+  return encodeRequest(envelope, form, (loss) => call.reportLoss(loss));
 }
 
 const KEY_LOST: Loss = Object.freeze({
@@ -154,14 +154,14 @@ const KEY_LOST: Loss = Object.freeze({
 const NO_SOURCES: readonly string[] = Object.freeze([]);
 
 /** What came of a message; whoever wants the answer itself waits for it. */
-async function answered(wire: Wire, operation: OperationOf<"send">, first: Heard, call: Call): Promise<Event> {
+async function answered(wire: Wire, operation: OperationOf<"send">, first: Heard, call: Call): Promise<AgentEvent> {
   const atOnce = operation.delivery === "accepted" && wire.ours;
   const heard = atOnce ? first : await collected(wire, first, call);
   return answerTo(heard, { wire, call, envelope: operation.envelope });
 }
 
 function loseSession(call: Call, reason: string): void {
-  call.lose({ protocol: "agora", path: "message.context.sessionId", valueKind: "string", reason });
+  call.reportLoss({ protocol: "agora", path: "message.context.sessionId", valueKind: "string", reason });
 }
 
 /** What a caller wants that this wire, or this peer, does not have. */
@@ -169,7 +169,7 @@ function sayWhatIsNotDone(wire: Wire, operation: OperationOf<"send">, call: Call
   const { delivery, task, push, outputModes, historyLength, metadata } = operation;
   if (push !== undefined) throw new AgentError("push_unsupported", "Agora has no push notifications", { sent: "no" });
   const lose = (path: string, reason: string, valueKind = "string"): void =>
-    call.lose({ protocol: "agora", path: `operation.${path}`, valueKind, reason });
+    call.reportLoss({ protocol: "agora", path: `operation.${path}`, valueKind, reason });
   if (outputModes !== undefined) lose("outputModes", "a message takes no wish for content types", "object");
   if (historyLength !== undefined) lose("historyLength", "a reply is an answer, not what was said before", "number");
   if (metadata !== undefined) lose("metadata", "a request has nothing beside its message", "object");
@@ -178,16 +178,16 @@ function sayWhatIsNotDone(wire: Wire, operation: OperationOf<"send">, call: Call
   if (task === "always" && !wire.ours) lose("task=always", "the peer has no tasks");
 }
 
-function taskEvent(wire: Wire, taskId: string, heard: Heard, call: Call): Event {
+function taskEvent(wire: Wire, taskId: string, heard: Heard, call: Call): AgentEvent {
   return { kind: "task", task: taskAbout(taskId, heard, { wire, call, envelope: undefined }) };
 }
 
-async function close({ wire, conversations }: Session, sessionId: string, call: Call): Promise<Event> {
+async function close({ wire, conversations }: Session, sessionId: string, call: Call): Promise<AgentEvent> {
   for (const id of await conversations.take(call.caller.owner, sessionId)) await hangUp(wire, id, call);
   return { kind: "done" };
 }
 
-async function card({ link, peer }: Wire, { extended }: OperationOf<"card">, call: Call): Promise<Event> {
+async function card({ link, peer }: Wire, { extended }: OperationOf<"card">, call: Call): Promise<AgentEvent> {
   if (extended) throw new AgentError("card_not_configured", "this protocol has no extended card", { sent: "no" });
   const found = await fetchCard(link, peer.url, call, undefined);
   if (found?.kind !== "card") throw new AgentError("unsupported", "this peer says nothing about itself");

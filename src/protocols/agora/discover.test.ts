@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AgentError, CancelSource, type JsonObject, startCall } from "../../envelope/index.js";
-import type { Link, Response } from "../../transport/exchange.js";
+import type { HttpResponse, Link } from "../../transport/exchange.js";
 import { discover, probe } from "./discover.js";
 
 const ECHO = "---\nname: Echo\ndescription: ECHO protocol\nmultiround: false\n---\nECHO the JSON body back.\n";
@@ -10,7 +10,7 @@ const ECHO_URI =
   "data:text/plain;charset=utf-8,---%0Aname%3A%20Echo%0Adescription%3A%20ECHO%20protocol%0Amultiround%3A%20false%0A---%0AECHO%20the%20JSON%20body%20back.%0A";
 
 /** A server by its paths; `DELETE` is the answer to a probe. */
-function serving(paths: { readonly [path: string]: JsonObject | string | Response }) {
+function serving(paths: { readonly [path: string]: JsonObject | string | HttpResponse }) {
   const asked: string[] = [];
   const link: Link = {
     async exchange({ method, path, headers }) {
@@ -19,7 +19,7 @@ function serving(paths: { readonly [path: string]: JsonObject | string | Respons
       if (found === undefined) return { status: 404, headers: {}, body: "<!doctype html>" };
       if (typeof found === "string") return { status: 200, headers: {}, body: found };
       if ("headers" in found)
-        return headers["if-none-match"] === '"1"' ? { status: 304, headers: {}, body: undefined } : (found as Response); // only responses have headers
+        return headers["if-none-match"] === '"1"' ? { status: 304, headers: {}, body: undefined } : (found as HttpResponse); // only responses have headers
       return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(found) };
     },
     close: async () => undefined,

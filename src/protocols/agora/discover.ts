@@ -1,6 +1,6 @@
 import { AgentError, type Call, type Card, type Maybe } from "../../envelope/index.js";
 import type { Link } from "../../transport/exchange.js";
-import type { Finding, Ids, Peer, Search } from "../protocol.js";
+import type { Finding, IdSource, Peer, Search } from "../protocol.js";
 import { unknownCard } from "../unknown-card.js";
 import { isWider } from "../wider.js";
 import { baseOf } from "./client/addresses.js";
@@ -75,6 +75,6 @@ async function problemAt(link: Link, peer: Peer, call: Call): Promise<Maybe<Agen
 }
 
 /** Probes need ids nobody else uses, and no clock. */
-function probeIds(): Ids {
+function probeIds(): IdSource {
   return { now: () => 0, newId: () => crypto.randomUUID() };
 }

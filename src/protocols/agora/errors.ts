@@ -1,5 +1,5 @@
 import { AgentError, type ErrorCode, type ErrorFacts, isErrorCode, type Maybe, type Task } from "../../envelope/index.js";
-import type { Response } from "../../transport/exchange.js";
+import type { HttpResponse } from "../../transport/exchange.js";
 import { errorHeaders, jsonResponse } from "../../transport/response.js";
 import { CODE_OF_STATUS } from "../../transport/status-codes.js";
 import { aboutTask, type ReadReply } from "./codec.js";
@@ -69,7 +69,7 @@ export interface ErrorForm {
 }
 
 /** An error in the form of the dialect: with `body` too, because readers of every dialect look there. */
-export function errorReply(error: AgentError, form: ErrorForm): Response {
+export function errorReply(error: AgentError, form: ErrorForm): HttpResponse {
   // The specification has exactly this for a document that is not supported, as an ordinary answer.
   if (form.dialect === "spec" && isNotSuitable(error) && !form.whole) return jsonResponse(200, '{"status":"rejected"}');
   const { message } = error;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CAPABILITIES } from "../requirement.js";
+import { CONFORMANCE_AREAS } from "../requirement.js";
 import { requirements } from "./requirements.js";
 
 describe("requirements", () => {
@@ -14,7 +14,7 @@ describe("requirements", () => {
     expect(requirements.filter(({ wire }) => wire?.version !== "0.2" || wire.binding !== "HTTP")).toEqual([]);
   });
 
-  test.each(CAPABILITIES)("%s is covered", (capability) => {
+  test.each(CONFORMANCE_AREAS)("%s is covered", (capability) => {
     expect(requirements.filter((each) => each.capability === capability).length).toBeGreaterThanOrEqual(3);
   });
 

@@ -1,6 +1,6 @@
 import { AgentError, type Card, type Interface, type Maybe, type Records } from "../../envelope/index.js";
 import { etagOf, isFresh } from "../../transport/etag.js";
-import type { Request, Response } from "../../transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../transport/exchange.js";
 import { answerable } from "../answerable.js";
 import { documentResponse } from "../document.js";
 import type { Contribution, Host, Route, Served } from "../protocol.js";
@@ -91,7 +91,7 @@ function serve(host: Host, options: ServerOptions): Served {
     }),
   };
 
-  async function exchange(request: Request): Promise<Response> {
+  async function exchange(request: HttpRequest): Promise<HttpResponse> {
     const where = whereIn(request.path);
     try {
       return await (answerAt(request, where) ?? readAt(request, where));
@@ -101,7 +101,7 @@ function serve(host: Host, options: ServerOptions): Served {
   }
 
   /** Messages and the ends of conversations; undefined where the request is for neither. */
-  function answerAt(request: Request, where: Where): Maybe<Promise<Response>> {
+  function answerAt(request: HttpRequest, where: Where): Maybe<Promise<HttpResponse>> {
     const { method } = request;
     const { rest } = where;
     if (rest === "" && method === "POST") return answerMessage(messages, request, where, undefined);
@@ -112,7 +112,7 @@ function serve(host: Host, options: ServerOptions): Served {
   }
 
   /** The documents everybody may read. */
-  async function readAt(request: Request, { agent, rest, base }: Where): Promise<Response> {
+  async function readAt(request: HttpRequest, { agent, rest, base }: Where): Promise<HttpResponse> {
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (isRead && rest.startsWith(PROTOCOLS))
       return textResponse(request, await publishedText(discovery, decoded(rest.slice(PROTOCOLS.length))));
@@ -184,7 +184,7 @@ function libraryIn(records: () => Maybe<Records>, host: Host): () => Maybe<Docum
 }
 
 /** The exact text: what is hashed is what is sent. */
-function textResponse(request: Request, text: Maybe<string>): Response {
+function textResponse(request: HttpRequest, text: Maybe<string>): HttpResponse {
   if (text === undefined) throw new AgentError("not_found", "no such protocol document is published here");
   const etag = etagOf(text);
   const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "max-age=60", etag };

@@ -1,6 +1,6 @@
 import { AgentError, type Cancel, CancelSource, type ErrorCode, type Maybe } from "../../envelope/index.js";
 import { wholeBody } from "../../transport/body.js";
-import type { Link, Response } from "../../transport/exchange.js";
+import type { HttpResponse, Link } from "../../transport/exchange.js";
 import { blame } from "../../transport/fields.js";
 import { readJson } from "../../transport/json.js";
 import { DEFAULT_LIMITS, type Limits } from "../../transport/limits.js";
@@ -131,7 +131,7 @@ interface Asked {
   readonly key: Maybe<string>;
 }
 
-async function readAnswer(response: Response, asked: Asked): Promise<ModelAnswer> {
+async function readAnswer(response: HttpResponse, asked: Asked): Promise<ModelAnswer> {
   if (response.status !== 200) throw await refusalOf(response, asked);
   try {
     return readCompletion(await documentOf(response));
@@ -144,12 +144,12 @@ async function readAnswer(response: Response, asked: Asked): Promise<ModelAnswer
   }
 }
 
-async function documentOf(response: Response): Promise<unknown> {
+async function documentOf(response: HttpResponse): Promise<unknown> {
   return readJson(await wholeBody(response.body, ANSWER_BYTES), DEFAULT_LIMITS.jsonDepth);
 }
 
 /** What it means for us that the model's server refuses. Its words are shown, but never beside a question about the key. */
-async function refusalOf(response: Response, asked: Asked): Promise<AgentError> {
+async function refusalOf(response: HttpResponse, asked: Asked): Promise<AgentError> {
   const { status } = response;
   const code = codeOf(status);
   const complaint = status === 401 || status === 403 ? undefined : await complaintOf(response, asked.key);
@@ -180,7 +180,7 @@ function codeOf(status: number): ErrorCode {
   return BY_STATUS.get(status) ?? (status >= 500 ? "unavailable" : "bad_peer");
 }
 
-async function complaintOf(response: Response, key: Maybe<string>): Promise<Maybe<string>> {
+async function complaintOf(response: HttpResponse, key: Maybe<string>): Promise<Maybe<string>> {
   let said: Maybe<string>;
   try {
     said = readComplaint(await documentOf(response));

@@ -26,7 +26,7 @@ function sentencesIn(text: string): readonly Stretch[] {
   for (const match of text.matchAll(END)) {
     const end = match.index + match[0].length;
     const before = text.slice(Math.max(start, match.index - NO_END_CHARACTERS), match.index + 1);
-    if (match[0].startsWith(".//") && NO_END.test(before)) continue;
+    if (match[0].startsWith(".") && NO_END.test(before)) continue;
     stretches.push({ start, end });
     start = end;
   }

@@ -1,5 +1,5 @@
 import type { Maybe, PushConfig, PushDelivery } from "../../envelope/index.js";
-import type { Told } from "../store.js";
+import type { PushProgress } from "../store.js";
 
 /** A webhook in memory, and how far it was told. */
 export class KeptPush {
@@ -38,7 +38,7 @@ export class KeptPush {
     return this.isPending(seq) && this.#dueMs <= nowMs && this.heldUntilMs <= nowMs;
   }
 
-  take(told: Told, nowMs: number): void {
+  take(told: PushProgress, nowMs: number): void {
     switch (told.outcome) {
       case "accepted":
         this.#seq = told.seq;
@@ -78,7 +78,7 @@ export class KeptPush {
 }
 
 /** How far a webhook was told, as stores write it down. */
-export interface ToldSoFar {
+export interface DeliveryProgress {
   readonly told: number;
   readonly failures: number;
   readonly dueMs: number;
@@ -87,7 +87,7 @@ export interface ToldSoFar {
 }
 
 /** The state of a delivery, for a journal that ends at `seq`. */
-export function deliveryOf({ told, failures, dueMs, gaveUp, problem }: ToldSoFar, seq: number): PushDelivery {
+export function deliveryOf({ told, failures, dueMs, gaveUp, problem }: DeliveryProgress, seq: number): PushDelivery {
   const state = gaveUp ? "gave_up" : failures > 0 ? "retrying" : told < seq ? "pending" : "waiting";
   return { state, seq: told, failures, nextAt: state === "retrying" ? dueMs : undefined, problem };
 }

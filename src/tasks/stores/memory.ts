@@ -11,17 +11,17 @@ import type {
   Hold,
   LeaseRequest,
   NewTask,
+  PushProgress,
   Resumed,
   Store,
   TakenOver,
-  Told,
 } from "../store.js";
 import { KeptTasks } from "./kept-tasks.js";
 import { answerFor, KeyIndex } from "./key-index.js";
 import { listTasks } from "./list-tasks.js";
 import { MemoryRecords } from "./memory-records.js";
 import { TaskRecord } from "./task-record.js";
-import { ToldWebhooks } from "./webhook-notifications.js";
+import { WebhookNotifications } from "./webhook-notifications.js";
 
 /** What a store in memory needs. */
 export interface MemoryStoreOptions {
@@ -52,13 +52,13 @@ class MemoryStore implements Store {
   readonly #now: () => number;
   readonly #tasks: KeptTasks;
   readonly #keys: KeyIndex;
-  readonly #webhooks: ToldWebhooks;
+  readonly #webhooks: WebhookNotifications;
 
   constructor(limits: TaskLimits, now: () => number) {
     this.#limits = limits;
     this.#now = now;
     this.records = new MemoryRecords(limits, now);
-    this.#webhooks = new ToldWebhooks(limits.pushConfigsPerTask, now);
+    this.#webhooks = new WebhookNotifications(limits.pushConfigsPerTask, now);
     this.#tasks = new KeptTasks(limits, now, (record) => this.#webhooks.forget(record));
     this.#keys = new KeyIndex(limits);
   }
@@ -232,7 +232,7 @@ class MemoryStore implements Store {
     return this.#webhooks.due(lease, limit);
   }
 
-  async told(due: DuePush, told: Told): Promise<boolean> {
+  async told(due: DuePush, told: PushProgress): Promise<boolean> {
     const record = this.#tasks.find(due.config.taskId, due.owner);
     return record !== undefined && this.#webhooks.told(record, due, told);
   }

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { type Envelope, isTerminal, type Maybe, type PushConfig } from "../../envelope/index.js";
 import { type TaskLimits, taskLimits } from "../limits.js";
-import type { Batch, DuePush, Hold, LeaseRequest, NewTask, Store, Told } from "../store.js";
+import type { Batch, DuePush, Hold, LeaseRequest, NewTask, PushProgress, Store } from "../store.js";
 import { CommitQueue } from "./sqlite/commit-queue.js";
 import { storeFailure } from "./sqlite/failures.js";
 import { JournalTable } from "./sqlite/journal-table.js";
@@ -181,7 +181,7 @@ class SqliteStore implements Store {
     return this.#queue.do("write", () => this.#tables.pushes.due(lease, limit));
   }
 
-  told(due: DuePush, told: Told) {
+  told(due: DuePush, told: PushProgress) {
     return this.#queue.do("write", () => {
       const row = this.#tables.tasks.find(due.config.taskId, due.owner);
       return row !== undefined && this.#tables.pushes.told(row, due, told);

@@ -1,10 +1,10 @@
 import type { PushConfig } from "../../envelope/index.js";
-import type { DuePush, LeaseRequest, Told } from "../store.js";
+import type { DuePush, LeaseRequest, PushProgress } from "../store.js";
 import { KeptPush } from "./kept-push.js";
 import type { TaskRecord } from "./task-record.js";
 
 /** The webhooks of the memory store. Only tasks with something left to tell are looked through. */
-export class ToldWebhooks {
+export class WebhookNotifications {
   readonly #pending = new Set<TaskRecord>();
   /** One count for all, so that a webhook set anew after its end is never numbered like the old one. */
   #epoch = 0;
@@ -59,7 +59,7 @@ export class ToldWebhooks {
     return due;
   }
 
-  told(record: TaskRecord, due: DuePush, told: Told): boolean {
+  told(record: TaskRecord, due: DuePush, told: PushProgress): boolean {
     const push = record.pushes?.find(({ config }) => config.id === due.config.id);
     if (push === undefined || push.epoch !== due.epoch) return false;
     push.take(told, this.#now());

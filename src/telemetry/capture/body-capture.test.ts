@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Capture } from "./body-capture.js";
+import { BodyCapture } from "./body-capture.js";
 
 const JSON_TYPE = { "content-type": "application/json" };
 const EVENTS = { "content-type": "text/event-stream" };
@@ -8,7 +8,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe("a body as it passes", () => {
   it("is the bytes that crossed the wire, whole", () => {
-    const capture = new Capture("200", JSON_TYPE, 100);
+    const capture = new BodyCapture("200", JSON_TYPE, 100);
     capture.add(bytes('{"a": '));
     capture.add('"ü"}');
     capture.end();
@@ -16,7 +16,7 @@ describe("a body as it passes", () => {
   });
 
   it("is cut at the limit, between characters, and still counted to its end", () => {
-    const capture = new Capture("200", JSON_TYPE, 4);
+    const capture = new BodyCapture("200", JSON_TYPE, 4);
     capture.add("abcü");
     capture.add("more");
     capture.end();
@@ -24,7 +24,7 @@ describe("a body as it passes", () => {
   });
 
   it("of a stream is readable line by line, and hides a secret that came in two pieces", () => {
-    const capture = new Capture("200", EVENTS, 1_000);
+    const capture = new BodyCapture("200", EVENTS, 1_000);
     capture.add('data: {"n":1}\n\ndata: {"token":"ab');
     expect(capture.wire().body).toBe('data: {"n":1}\n\n');
     capture.add('cd"}\n\n');
@@ -32,21 +32,21 @@ describe("a body as it passes", () => {
   });
 
   it("that is no text is base64", () => {
-    const capture = new Capture("200", GRPC, 1_000);
+    const capture = new BodyCapture("200", GRPC, 1_000);
     capture.add(new Uint8Array([0, 255, 1]));
     capture.end();
     expect(capture.wire()).toMatchObject({ body: "AP8B", encoding: "base64", bytes: 3 });
   });
 
   it("that claims to be text and is none is base64 too", () => {
-    const capture = new Capture("200", JSON_TYPE, 1_000);
+    const capture = new BodyCapture("200", JSON_TYPE, 1_000);
     capture.add(new Uint8Array([0xff, 0xfe]));
     capture.end();
     expect(capture.wire()).toMatchObject({ body: "//4=", encoding: "base64" });
   });
 
   it("that nobody here can read is given up where it may hold a secret; what can be read stays", () => {
-    const [grpc, json] = [new Capture("200", GRPC, 1_000), new Capture("200", JSON_TYPE, 1_000)];
+    const [grpc, json] = [new BodyCapture("200", GRPC, 1_000), new BodyCapture("200", JSON_TYPE, 1_000)];
     for (const capture of [grpc, json]) {
       capture.add("x");
       capture.end();
@@ -60,7 +60,7 @@ describe("a body as it passes", () => {
 
   it("holds what it kept and not the buffer it came in", () => {
     const large = new Uint8Array(1_000_000);
-    const capture = new Capture("200", GRPC, 10);
+    const capture = new BodyCapture("200", GRPC, 10);
     capture.add(large);
     expect(capture.size).toBe(10);
   });

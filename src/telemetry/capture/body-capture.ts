@@ -1,6 +1,6 @@
 import { encodeBase64, type Maybe } from "../../envelope/index.js";
 import { ByteCollector, bytesOf } from "../../transport/body.js";
-import type { Chunk, Headers } from "../../transport/exchange.js";
+import type { Chunk, HttpHeaders } from "../../transport/exchange.js";
 import { chunkBytes } from "../watch-body.js";
 import type { WireBytes } from "./captured-message.js";
 import { hideInText, keptHeaders } from "./secrets.js";
@@ -14,7 +14,7 @@ const LF = 0x0a;
  * One body as it passes, kept up to a limit and without secrets. Text becomes readable when what stands in it is whole: a
  * line of a stream, else the body. Before that a secret might be cut in two and missed.
  */
-export class Capture {
+export class BodyCapture {
   readonly #head: string;
   readonly #headers: { [name: string]: string };
   readonly #limit: number;
@@ -29,7 +29,7 @@ export class Capture {
   #cut = false;
   #closed = false;
 
-  constructor(head: string, headers: Headers, limit: number) {
+  constructor(head: string, headers: HttpHeaders, limit: number) {
     const type = headers["content-type"] ?? "";
     this.#head = head;
     this.#headers = { ...keptHeaders(headers) };
@@ -74,7 +74,7 @@ export class Capture {
   }
 
   /** Fields that come behind the body. */
-  trail(trailers: Maybe<Headers>): void {
+  trail(trailers: Maybe<HttpHeaders>): void {
     if (trailers !== undefined) Object.assign(this.#headers, keptHeaders(trailers));
   }
 

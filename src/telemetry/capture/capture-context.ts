@@ -1,11 +1,11 @@
-import type { SightingLimits } from "./captured-message.js";
+import type { CaptureLimits } from "./captured-message.js";
 import type { MemoryLog } from "./log.js";
 import type { Spans } from "./spans.js";
 
 /** What everything that watches shares. */
-export interface Desk {
+export interface CaptureContext {
   readonly log: MemoryLog;
-  readonly limits: SightingLimits;
+  readonly limits: CaptureLimits;
   readonly spans: Spans;
   newId(): string;
   /** Milliseconds since the epoch. */

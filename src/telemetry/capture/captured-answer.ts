@@ -1,9 +1,9 @@
 import {
+  type AgentEvent,
   answerOf,
   answerText,
   artifactText,
   type Envelope,
-  type Event,
   MAX_LISTED_PARTS,
   type Maybe,
   type Part,
@@ -15,14 +15,14 @@ import {
   textPart,
 } from "../../envelope/index.js";
 import { stateIn } from "../../policies/task-named.js";
-import type { SeenEvent } from "./captured-message.js";
+import type { CapturedEvent } from "./captured-message.js";
 import { hideInText } from "./secrets.js";
 
 /** Kept of what is said, for lists. */
 export const SHOWN_CHARS = 240;
 
 /** One event as it stands in a list. */
-export function seenEvent(event: Event, at: number): SeenEvent {
+export function capturedEvent(event: AgentEvent, at: number): CapturedEvent {
   const text = shown(textIn(event));
   return { at, kind: event.kind, state: stateIn(event), text: text === "" ? undefined : text };
 }
@@ -35,7 +35,7 @@ export function shown(text: string): string {
   return first.length > SHOWN_CHARS ? `${first.slice(0, SHOWN_CHARS)}…` : first;
 }
 
-function textIn(event: Event): string {
+function textIn(event: AgentEvent): string {
   switch (event.kind) {
     case "message":
       return textOf(event.message.content);
@@ -59,7 +59,7 @@ function textIn(event: Event): string {
 }
 
 /** Put together out of the events of one reply: what was answered, as one message. */
-export class SeenAnswer {
+export class CapturedAnswer {
   readonly #limitBytes: number;
   #bytes = 0;
   #message: Maybe<Envelope>;
@@ -72,7 +72,7 @@ export class SeenAnswer {
     this.#limitBytes = limitBytes;
   }
 
-  see(event: Event): void {
+  see(event: AgentEvent): void {
     if (event.kind === "message") {
       this.#message = event.message;
       this.taskId ??= event.message.context.taskId;

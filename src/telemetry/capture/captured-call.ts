@@ -1,7 +1,7 @@
 import {
   type AgentError,
+  type AgentEvent,
   type Envelope,
-  type Event,
   isClosing,
   type Loss,
   type Maybe,
@@ -10,41 +10,41 @@ import {
   type Via,
 } from "../../envelope/index.js";
 import type { Outcome } from "../../policies/index.js";
-import type { Capture } from "./body-capture.js";
-import type { Desk } from "./capture-context.js";
-import { SeenAnswer, seenEvent, shown } from "./captured-answer.js";
-import type { Sighting } from "./captured-message.js";
+import type { BodyCapture } from "./body-capture.js";
+import type { CaptureContext } from "./capture-context.js";
+import { CapturedAnswer, capturedEvent, shown } from "./captured-answer.js";
+import type { CapturedMessage } from "./captured-message.js";
 import { keptDocument } from "./document.js";
 import { Entry } from "./entry.js";
-import type { Watched } from "./observed-exchange.js";
+import type { ExchangeObserver } from "./observed-exchange.js";
 import { holdsSecrets } from "./secrets.js";
-import type { Place } from "./spans.js";
+import type { SpanPosition } from "./spans.js";
 
 export interface CallFacts {
-  readonly direction: Sighting["direction"];
+  readonly direction: CapturedMessage["direction"];
   readonly operation: Operation;
-  readonly place: Place;
+  readonly place: SpanPosition;
   readonly agent: string;
   readonly caller: string;
   readonly via: Via;
 }
 
 /** One call while it is under way. Nothing here throws: whoever looks must not be what breaks. */
-export class WatchedCall implements Watched {
-  readonly #desk: Desk;
+export class CapturedCall implements ExchangeObserver {
+  readonly #desk: CaptureContext;
   readonly #entry: Entry;
-  readonly #answer: SeenAnswer;
+  readonly #answer: CapturedAnswer;
   readonly #operation: Operation;
   /** Nobody here reads its bytes, so that secrets in them are only known from what was read out of them. */
   #isBinary = false;
-  readonly place: Place;
+  readonly place: SpanPosition;
 
-  constructor(desk: Desk, { direction, operation, place, agent, caller, via }: CallFacts) {
+  constructor(desk: CaptureContext, { direction, operation, place, agent, caller, via }: CallFacts) {
     const { traceId, span, parentSpan } = place;
     const envelope = envelopeOf(operation);
     this.#desk = desk;
     this.#operation = operation;
-    this.#answer = new SeenAnswer(desk.limits.bodyBytes);
+    this.#answer = new CapturedAnswer(desk.limits.bodyBytes);
     this.place = place;
     this.#entry = new Entry(
       {
@@ -74,14 +74,14 @@ export class WatchedCall implements Watched {
     return !this.#entry.hasRequest || (this.#entry.requestBytes === 0 && body.length > 0);
   }
 
-  sent(request: Capture): void {
+  sent(request: BodyCapture): void {
     this.#isBinary = request.isBinary;
     this.#entry.sent(request);
     if (request.isBinary && (holdsPushSecrets(this.#operation) || holdsSecrets(this.#operation))) this.#entry.beSecretive();
     this.grew();
   }
 
-  answered(response: Capture): void {
+  answered(response: BodyCapture): void {
     this.#entry.answered(response);
     this.grew();
   }
@@ -90,10 +90,10 @@ export class WatchedCall implements Watched {
     this.#desk.log.changed(this.#entry);
   }
 
-  event(event: Event): void {
+  event(event: AgentEvent): void {
     quietly(() => {
       this.#answer.see(event);
-      this.#entry.happened(seenEvent(event, this.#desk.now()));
+      this.#entry.happened(capturedEvent(event, this.#desk.now()));
       this.#entry.taskId ??= this.#answer.taskId;
       this.#entry.sessionId ??= this.#answer.sessionId;
       if (this.#isBinary && holdsSecrets(event)) this.#entry.beSecretive();
@@ -133,13 +133,13 @@ export function quietly(run: () => void): void {
 }
 
 /** Whoever leaves a stream behind its closing event has had all of it. */
-function statusOf(outcome: Outcome): Sighting["status"] {
+function statusOf(outcome: Outcome): CapturedMessage["status"] {
   if (outcome.kind === "failed") return "failed";
   const whole = outcome.kind === "ended" || (outcome.last !== undefined && isClosing(outcome.last));
   return whole ? "ok" : "stopped";
 }
 
-function errorIn({ code, message }: AgentError): NonNullable<Sighting["error"]> {
+function errorIn({ code, message }: AgentError): NonNullable<CapturedMessage["error"]> {
   return { code, message: shown(message) };
 }
 

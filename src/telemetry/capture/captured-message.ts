@@ -15,7 +15,7 @@ export interface WireBytes {
 }
 
 /** One event of an answer, small enough for a list. */
-export interface SeenEvent {
+export interface CapturedEvent {
   readonly at: number;
   readonly kind: string;
   readonly state?: Maybe<string>;
@@ -27,7 +27,7 @@ export interface SeenEvent {
  * One call seen at one place. `in`: somebody called us. `out`: we called a peer; several of them may follow from one that
  * came in, and their `parentSpan` is its `span`.
  */
-export interface Sighting {
+export interface CapturedMessage {
   readonly id: string;
   /** Rises by one with every sighting and every change of one: a cursor for readers. */
   readonly seq: number;
@@ -53,7 +53,7 @@ export interface Sighting {
   /** The neutral message as UTE JSON, for operations that have one. */
   readonly envelope?: Maybe<JsonObject>;
   readonly response?: Maybe<WireBytes>;
-  readonly events: readonly SeenEvent[];
+  readonly events: readonly CapturedEvent[];
   /** The answer's message as UTE JSON, where there was one. */
   readonly answer?: Maybe<JsonObject>;
   readonly losses: readonly Loss[];
@@ -62,24 +62,24 @@ export interface Sighting {
 }
 
 /** A sighting without bytes and documents: what lists and live feeds carry. */
-export type SightingSummary = Omit<Sighting, "request" | "response" | "envelope" | "answer" | "events"> & {
+export type CapturedMessageSummary = Omit<CapturedMessage, "request" | "response" | "envelope" | "answer" | "events"> & {
   readonly eventCount: number;
   readonly requestBytes: number;
   readonly responseBytes: number;
 };
 
 /** Which sightings are wanted. All given members must hold. */
-export interface SightingFilter {
+export interface CaptureFilter {
   readonly agent?: Maybe<string>;
   readonly traceId?: Maybe<string>;
   readonly protocol?: Maybe<string>;
   readonly direction?: Maybe<"in" | "out">;
-  readonly status?: Maybe<Sighting["status"]>;
+  readonly status?: Maybe<CapturedMessage["status"]>;
   /** Occurs in what was said, whatever the case. */
   readonly text?: Maybe<string>;
 }
 
-export interface SightingLimits {
+export interface CaptureLimits {
   /** The oldest are forgotten. */
   readonly sightings: number;
   /** Kept of each body. */
@@ -89,7 +89,7 @@ export interface SightingLimits {
   readonly eventsPerSighting: number;
   readonly readers: number;
 }
-export const SIGHTING_LIMITS: SightingLimits = Object.freeze({
+export const CAPTURE_LIMITS: CaptureLimits = Object.freeze({
   sightings: 10_000,
   bodyBytes: 64 * 1024,
   totalBytes: 64 * 1024 * 1024,
@@ -98,23 +98,23 @@ export const SIGHTING_LIMITS: SightingLimits = Object.freeze({
 });
 
 /** What one reader follows. */
-export interface SightingFeed extends AsyncIterable<Sighting> {
+export interface CaptureFeed extends AsyncIterable<CapturedMessage> {
   /** How many were forgotten before this reader got them, at least. */
   readonly missed?: Maybe<number>;
 }
 
 /** What was seen lately, for whoever looks: the page, `koine inspect`, a recording. */
-export interface SightingLog {
+export interface CaptureLog {
   /** The newest first, at most `limit`, only those before `before`. */
-  list(filter: SightingFilter, limit: number, before?: Maybe<number>): readonly SightingSummary[];
-  get(id: string): Maybe<Sighting>;
+  list(filter: CaptureFilter, limit: number, before?: Maybe<number>): readonly CapturedMessageSummary[];
+  get(id: string): Maybe<CapturedMessage>;
   /** Everything in one trace, by time. */
-  trace(traceId: string): readonly Sighting[];
+  trace(traceId: string): readonly CapturedMessage[];
   /**
    * New and changed ones from behind `after` (0: only from now on). One that changes faster than the reader reads is given
    * once, as it is then; the buffer is bounded by the log itself.
    */
-  follow(filter: SightingFilter, after: number, signal: AbortSignal): SightingFeed;
+  follow(filter: CaptureFilter, after: number, signal: AbortSignal): CaptureFeed;
   readonly size: number;
   /** How many were ever forgotten. */
   readonly forgotten: number;

@@ -1,11 +1,11 @@
 import type { Loss, Maybe } from "../../envelope/index.js";
-import type { Capture } from "./body-capture.js";
-import type { SeenEvent, Sighting, SightingFilter, SightingLimits, SightingSummary } from "./captured-message.js";
+import type { BodyCapture } from "./body-capture.js";
+import type { CapturedEvent, CapturedMessage, CapturedMessageSummary, CaptureFilter, CaptureLimits } from "./captured-message.js";
 import type { KeptDocument } from "./document.js";
 
 /** What is known when a call begins, and does not change. */
 export type EntryStart = Pick<
-  Sighting,
+  CapturedMessage,
   "id" | "direction" | "at" | "traceId" | "span" | "parentSpan" | "agent" | "caller" | "via" | "operation" | "messageId" | "text"
 >;
 
@@ -17,7 +17,7 @@ const EVENT_OVERHEAD = 64;
 /** A sighting as it grows. Whoever looks gets a copy. */
 export class Entry {
   readonly start: EntryStart;
-  readonly #limits: SightingLimits;
+  readonly #limits: CaptureLimits;
   seq = 0;
   /** The place at which it was first seen: two calls may begin in the same millisecond. */
   firstSeq = 0;
@@ -25,14 +25,14 @@ export class Entry {
   counted = 0;
   taskId: Maybe<string>;
   sessionId: Maybe<string>;
-  status: Sighting["status"] = "open";
+  status: CapturedMessage["status"] = "open";
   endedAt: Maybe<number>;
-  error: Sighting["error"];
-  #request: Maybe<Capture>;
-  #response: Maybe<Capture>;
+  error: CapturedMessage["error"];
+  #request: Maybe<BodyCapture>;
+  #response: Maybe<BodyCapture>;
   #envelope: Maybe<KeptDocument>;
   #answer: Maybe<KeptDocument>;
-  #events: SeenEvent[] = [];
+  #events: CapturedEvent[] = [];
   #eventCount = 0;
   #eventSize = 0;
   readonly #losses: Loss[] = [];
@@ -41,7 +41,7 @@ export class Entry {
   /** What it held was given up to make room. */
   #bare = false;
 
-  constructor(start: EntryStart, limits: SightingLimits) {
+  constructor(start: EntryStart, limits: CaptureLimits) {
     this.start = start;
     this.#limits = limits;
   }
@@ -60,11 +60,11 @@ export class Entry {
     return (this.#request?.size ?? 0) + (this.#response?.size ?? 0) + documents + this.#eventSize;
   }
 
-  sent(request: Capture): void {
+  sent(request: BodyCapture): void {
     this.#request = this.#allowed(request);
   }
 
-  answered(response: Capture): void {
+  answered(response: BodyCapture): void {
     this.#response = this.#allowed(response);
   }
 
@@ -83,7 +83,7 @@ export class Entry {
   }
 
   /** Beyond the limit the last one stays the last: how it ended is what people look for. */
-  happened(event: SeenEvent): void {
+  happened(event: CapturedEvent): void {
     this.#eventCount++;
     if (this.#bare || this.#events.length >= this.#limits.eventsPerSighting) this.#eventSize -= sizeOf(this.#events.pop());
     this.#events.push(event);
@@ -108,7 +108,7 @@ export class Entry {
     this.#eventSize = sizeOf(this.#events[0]);
   }
 
-  sighting(): Sighting {
+  sighting(): CapturedMessage {
     return {
       ...this.#common(),
       request: this.#request?.wire(),
@@ -119,7 +119,7 @@ export class Entry {
     };
   }
 
-  summary(): SightingSummary {
+  summary(): CapturedMessageSummary {
     return {
       ...this.#common(),
       eventCount: this.#eventCount,
@@ -128,7 +128,7 @@ export class Entry {
     };
   }
 
-  matches({ agent, traceId, protocol, direction, status, text }: SightingFilter): boolean {
+  matches({ agent, traceId, protocol, direction, status, text }: CaptureFilter): boolean {
     const { start } = this;
     return (
       (agent === undefined || start.agent === agent) &&
@@ -151,13 +151,13 @@ export class Entry {
     return { ...this.start, seq, endedAt, taskId, sessionId, losses: [...this.#losses], status, error };
   }
 
-  #allowed(capture: Capture): Capture {
+  #allowed(capture: BodyCapture): BodyCapture {
     if (this.#bare) capture.drop();
     else if (this.#secretive) capture.dropBinary();
     return capture;
   }
 }
 
-function sizeOf(event: Maybe<SeenEvent>): number {
+function sizeOf(event: Maybe<CapturedEvent>): number {
   return event === undefined ? 0 : EVENT_OVERHEAD + (event.text?.length ?? 0);
 }

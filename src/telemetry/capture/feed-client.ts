@@ -1,11 +1,11 @@
 import { AgentError, type Cancel, type Maybe } from "../../envelope/index.js";
 import { type Clock, systemClock } from "../../policies/index.js";
 import { bytesOf, wholeBody } from "../../transport/body.js";
-import { isStream, type Link, type Response } from "../../transport/exchange.js";
+import { type HttpResponse, isStream, type Link } from "../../transport/exchange.js";
 import { readJson } from "../../transport/json.js";
 import { makeRequest } from "../../transport/request.js";
 import { type SseEvent, sseEvents } from "../../transport/sse.js";
-import type { Sighting, SightingFilter, SightingSummary } from "./captured-message.js";
+import type { CapturedMessage, CapturedMessageSummary, CaptureFilter } from "./captured-message.js";
 import { API_PATH } from "./routes.js";
 
 /** Where another process is looked at. */
@@ -20,7 +20,7 @@ export interface InspectedHost {
 }
 
 export type FeedItem =
-  | { readonly kind: "message"; readonly sighting: Sighting }
+  | { readonly kind: "message"; readonly sighting: CapturedMessage }
   /** So many were forgotten before we could read them, at least. */
   | { readonly kind: "gap"; readonly missed: number }
   | { readonly kind: "connected" }
@@ -34,7 +34,7 @@ const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5_000;
 
 /** New and changed sightings of another process, whole, until they are not wanted any more. What is there after a cut is taken up where it ended. */
-export async function* followFeed(host: InspectedHost, filter: SightingFilter, after?: Maybe<number>): AsyncGenerator<FeedItem> {
+export async function* followFeed(host: InspectedHost, filter: CaptureFilter, after?: Maybe<number>): AsyncGenerator<FeedItem> {
   let place = after;
   let waitMs = FIRST_WAIT_MS;
   let reached = false;
@@ -61,24 +61,24 @@ export async function* followFeed(host: InspectedHost, filter: SightingFilter, a
 /** What is there now, the newest first. */
 export async function readMessages(
   host: InspectedHost,
-  filter: SightingFilter,
+  filter: CaptureFilter,
   limit: number,
-): Promise<readonly SightingSummary[]> {
+): Promise<readonly CapturedMessageSummary[]> {
   const answer = await read(host, `/messages?${query(filter, { limit: String(limit) })}`);
-  return (answer as { readonly messages: readonly SightingSummary[] }).messages; // our own route
+  return (answer as { readonly messages: readonly CapturedMessageSummary[] }).messages; // our own route
 }
 
 /** Undefined when it was forgotten in the meantime. */
-export async function readMessage(host: InspectedHost, id: string): Promise<Maybe<Sighting>> {
-  return (await readIfThere(host, `/messages/${encodeURIComponent(id)}`)) as Maybe<Sighting>; // our own route
+export async function readMessage(host: InspectedHost, id: string): Promise<Maybe<CapturedMessage>> {
+  return (await readIfThere(host, `/messages/${encodeURIComponent(id)}`)) as Maybe<CapturedMessage>; // our own route
 }
 
 /** Everything of one trace, by time; empty when nothing of it is known. */
-export async function readTrace(host: InspectedHost, traceId: string): Promise<readonly Sighting[]> {
-  return ((await readIfThere(host, `/traces/${encodeURIComponent(traceId)}`)) ?? []) as readonly Sighting[]; // our own route
+export async function readTrace(host: InspectedHost, traceId: string): Promise<readonly CapturedMessage[]> {
+  return ((await readIfThere(host, `/traces/${encodeURIComponent(traceId)}`)) ?? []) as readonly CapturedMessage[]; // our own route
 }
 
-async function* once(host: InspectedHost, filter: SightingFilter, place: Maybe<number>): AsyncGenerator<FeedItem> {
+async function* once(host: InspectedHost, filter: CaptureFilter, place: Maybe<number>): AsyncGenerator<FeedItem> {
   const more = { accept: "text/event-stream", ...(place === undefined ? {} : { "last-event-id": String(place) }) };
   const response = await ask(host, `/feed?${query(filter, { whole: "1" })}`, more);
   if (!isStream(response.body)) throw new AgentError("bad_peer", "the feed is no stream of events");
@@ -89,7 +89,7 @@ async function* once(host: InspectedHost, filter: SightingFilter, place: Maybe<n
 function itemOf({ event, data }: SseEvent): FeedItem {
   const value = readJson(bytesOf(data), ANSWER_DEPTH);
   if (event === "gap") return { kind: "gap", missed: (value as { missed: number }).missed };
-  return { kind: "message", sighting: value as Sighting }; // written by our own feed
+  return { kind: "message", sighting: value as CapturedMessage }; // written by our own feed
 }
 
 async function readIfThere(host: InspectedHost, path: string): Promise<unknown> {
@@ -104,7 +104,7 @@ async function read(host: InspectedHost, path: string): Promise<unknown> {
   return readJson(await wholeBody(response.body, ANSWER_BYTES), ANSWER_DEPTH);
 }
 
-async function ask(host: InspectedHost, path: string, more: { readonly [name: string]: string }): Promise<Response> {
+async function ask(host: InspectedHost, path: string, more: { readonly [name: string]: string }): Promise<HttpResponse> {
   const url = host.url.replace(/\/$/, "") + API_PATH + path;
   const response = await host.link.exchange(
     makeRequest({ method: "GET", url, headers: { ...host.headers, ...more }, cancel: host.cancel }),
@@ -127,7 +127,7 @@ function isPassing({ code }: AgentError): boolean {
   return code === "unavailable" || code === "interrupted" || code === "deadline";
 }
 
-function query(filter: SightingFilter, more: { readonly [name: string]: string }): string {
+function query(filter: CaptureFilter, more: { readonly [name: string]: string }): string {
   const { agent, traceId: trace, protocol, direction, status, text } = filter;
   const given = Object.entries({ agent, trace, protocol, direction, status, text, ...more });
   return new URLSearchParams(

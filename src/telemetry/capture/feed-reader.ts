@@ -1,22 +1,22 @@
 import { DONE } from "../../policies/replies/done.js";
-import type { Sighting, SightingFeed, SightingFilter } from "./captured-message.js";
+import type { CapturedMessage, CaptureFeed, CaptureFilter } from "./captured-message.js";
 import type { Entry } from "./entry.js";
 
-type Waiting = (result: IteratorResult<Sighting>) => void;
+type Waiting = (result: IteratorResult<CapturedMessage>) => void;
 
 /**
  * One reader of the log. What waits for it is a set of entries of the log itself, in the order of their last change: a slow
  * reader makes nobody wait, and holds nothing that the log does not hold.
  */
-export class FeedReader implements AsyncIterableIterator<Sighting>, SightingFeed {
-  readonly #filter: SightingFilter;
+export class FeedReader implements AsyncIterableIterator<CapturedMessage>, CaptureFeed {
+  readonly #filter: CaptureFilter;
   readonly #pending = new Set<Entry>();
   readonly #waiting: Waiting[] = [];
   readonly #leave: () => void;
   missed = 0;
   #over = false;
 
-  constructor(filter: SightingFilter, signal: AbortSignal, leave: () => void) {
+  constructor(filter: CaptureFilter, signal: AbortSignal, leave: () => void) {
     this.#filter = filter;
     const stop = (): void => void this.end();
     this.#leave = () => {
@@ -44,7 +44,7 @@ export class FeedReader implements AsyncIterableIterator<Sighting>, SightingFeed
     if (this.#pending.delete(entry)) this.missed++;
   }
 
-  next(): Promise<IteratorResult<Sighting>> {
+  next(): Promise<IteratorResult<CapturedMessage>> {
     if (this.#over) return Promise.resolve(DONE);
     const [first] = this.#pending;
     if (first !== undefined) {
@@ -54,7 +54,7 @@ export class FeedReader implements AsyncIterableIterator<Sighting>, SightingFeed
     return new Promise((resolve) => void this.#waiting.push(resolve));
   }
 
-  return(): Promise<IteratorResult<Sighting>> {
+  return(): Promise<IteratorResult<CapturedMessage>> {
     this.end();
     return Promise.resolve(DONE);
   }

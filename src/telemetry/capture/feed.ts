@@ -1,9 +1,9 @@
-import type { Response } from "../../transport/exchange.js";
+import type { HttpResponse } from "../../transport/exchange.js";
 import { encodeSse, SSE_COMMENT } from "../../transport/sse.js";
-import type { Sighting, SightingFeed, SightingFilter, SightingLog, SightingSummary } from "./captured-message.js";
+import type { CapturedMessage, CapturedMessageSummary, CaptureFeed, CaptureFilter, CaptureLog } from "./captured-message.js";
 
 export interface FeedOptions {
-  readonly filter: SightingFilter;
+  readonly filter: CaptureFilter;
   /** The place behind which it begins; 0: from now on. */
   readonly after: number;
   /** Whole sightings instead of summaries. */
@@ -15,7 +15,7 @@ const HEADERS = Object.freeze({ "content-type": "text/event-stream", "cache-cont
 const KEEP_ALIVE_MS = 15_000;
 
 /** The log as server-sent events: `message` for each that is new or changed, `gap` where some were forgotten unseen. */
-export function feed(log: SightingLog, options: FeedOptions): Response {
+export function feed(log: CaptureLog, options: FeedOptions): HttpResponse {
   // Asked before the head is sent: a reader too many must hear it as a status.
   const sightings = log.follow(options.filter, options.after, options.signal);
   return {
@@ -26,7 +26,7 @@ export function feed(log: SightingLog, options: FeedOptions): Response {
   };
 }
 
-async function* written(sightings: SightingFeed, whole: boolean): AsyncGenerator<string, void, void> {
+async function* written(sightings: CaptureFeed, whole: boolean): AsyncGenerator<string, void, void> {
   let told = 0;
   const gap = (): string => {
     const { missed = 0 } = sightings;
@@ -49,6 +49,6 @@ export function summaryOf({
   answer: _answer,
   events,
   ...rest
-}: Sighting): SightingSummary {
+}: CapturedMessage): CapturedMessageSummary {
   return { ...rest, eventCount: events.length, requestBytes: request?.bytes ?? 0, responseBytes: response?.bytes ?? 0 };
 }

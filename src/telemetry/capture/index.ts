@@ -1,14 +1,14 @@
 /** What is seen: every message in and out, its bytes, its envelope, its answer, its losses. */
 
 export {
-  type SeenEvent,
-  SIGHTING_LIMITS,
-  type Sighting,
-  type SightingFeed,
-  type SightingFilter,
-  type SightingLimits,
-  type SightingLog,
-  type SightingSummary,
+  CAPTURE_LIMITS,
+  type CapturedEvent,
+  type CapturedMessage,
+  type CapturedMessageSummary,
+  type CaptureFeed,
+  type CaptureFilter,
+  type CaptureLimits,
+  type CaptureLog,
   type WireBytes,
 } from "./captured-message.js";
 export { META_MEMBER } from "./document.js";

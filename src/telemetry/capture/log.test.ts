@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { Capture } from "./body-capture.js";
-import { SIGHTING_LIMITS, type Sighting, type SightingLimits } from "./captured-message.js";
+import { BodyCapture } from "./body-capture.js";
+import { CAPTURE_LIMITS, type CapturedMessage, type CaptureLimits } from "./captured-message.js";
 import { Entry } from "./entry.js";
 import { MemoryLog } from "./log.js";
 
 let made = 0;
-function entry(text: string, limits: SightingLimits, more: Partial<Sighting> = {}): Entry {
+function entry(text: string, limits: CaptureLimits, more: Partial<CapturedMessage> = {}): Entry {
   const id = `s-${++made}`;
   const via = { protocol: "toy", version: "1", binding: "memory" };
   const fixed = {
@@ -22,10 +22,10 @@ function entry(text: string, limits: SightingLimits, more: Partial<Sighting> = {
   return new Entry({ ...fixed, operation: "send", messageId: undefined, text, ...more }, limits);
 }
 
-function newLog(given: Partial<SightingLimits> = {}) {
-  const limits = { ...SIGHTING_LIMITS, ...given };
+function newLog(given: Partial<CaptureLimits> = {}) {
+  const limits = { ...CAPTURE_LIMITS, ...given };
   const log = new MemoryLog(limits, 1_000);
-  const add = (text: string, more: Partial<Sighting> = {}): Entry => {
+  const add = (text: string, more: Partial<CapturedMessage> = {}): Entry => {
     const added = entry(text, limits, more);
     log.add(added);
     return added;
@@ -33,15 +33,15 @@ function newLog(given: Partial<SightingLimits> = {}) {
   return { log, add };
 }
 
-const body = (size: number): Capture => {
-  const capture = new Capture("200", {}, size);
+const body = (size: number): BodyCapture => {
+  const capture = new BodyCapture("200", {}, size);
   capture.add("x".repeat(size));
   capture.end();
   return capture;
 };
 
-async function take(feed: AsyncIterable<Sighting>, count: number): Promise<readonly Sighting[]> {
-  const taken: Sighting[] = [];
+async function take(feed: AsyncIterable<CapturedMessage>, count: number): Promise<readonly CapturedMessage[]> {
+  const taken: CapturedMessage[] = [];
   if (count > 0) for await (const sighting of feed) if (taken.push(sighting) === count) break;
   return taken;
 }

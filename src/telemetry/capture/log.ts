@@ -1,5 +1,12 @@
 import { AgentError } from "../../envelope/index.js";
-import type { Sighting, SightingFeed, SightingFilter, SightingLimits, SightingLog, SightingSummary } from "./captured-message.js";
+import type {
+  CapturedMessage,
+  CapturedMessageSummary,
+  CaptureFeed,
+  CaptureFilter,
+  CaptureLimits,
+  CaptureLog,
+} from "./captured-message.js";
 import type { Entry } from "./entry.js";
 import { FeedReader } from "./feed-reader.js";
 
@@ -9,8 +16,8 @@ const PLACES_PER_MS = 1_000;
 const FULL_RETRY_MS = 5_000;
 
 /** The sightings of one process, the least recently changed first. Nothing here waits, and nothing grows without bound. */
-export class MemoryLog implements SightingLog {
-  readonly #limits: SightingLimits;
+export class MemoryLog implements CaptureLog {
+  readonly #limits: CaptureLimits;
   readonly #entries = new Map<string, Entry>();
   /** Those that hold bytes, in the order in which they give them up. */
   readonly #heavy = new Set<Entry>();
@@ -22,7 +29,7 @@ export class MemoryLog implements SightingLog {
   /** The highest place of a forgotten one: who comes back from before it has missed something. */
   #forgottenUpTo: number;
 
-  constructor(limits: SightingLimits, startedAt: number) {
+  constructor(limits: CaptureLimits, startedAt: number) {
     this.#limits = limits;
     this.#seq = startedAt * PLACES_PER_MS;
     this.#forgottenUpTo = this.#seq;
@@ -60,9 +67,9 @@ export class MemoryLog implements SightingLog {
     }
   }
 
-  list(filter: SightingFilter, limit: number, before = Number.POSITIVE_INFINITY): readonly SightingSummary[] {
+  list(filter: CaptureFilter, limit: number, before = Number.POSITIVE_INFINITY): readonly CapturedMessageSummary[] {
     const newestFirst = [...this.#entries.values()].reverse();
-    const found: SightingSummary[] = [];
+    const found: CapturedMessageSummary[] = [];
     for (const entry of newestFirst) {
       if (found.length >= limit) break;
       if (entry.seq < before && entry.matches(filter)) found.push(entry.summary());
@@ -70,16 +77,16 @@ export class MemoryLog implements SightingLog {
     return found;
   }
 
-  get(id: string): Sighting | undefined {
+  get(id: string): CapturedMessage | undefined {
     return this.#entries.get(id)?.sighting();
   }
 
-  trace(traceId: string): readonly Sighting[] {
+  trace(traceId: string): readonly CapturedMessage[] {
     const found = [...this.#entries.values()].filter((entry) => entry.start.traceId === traceId);
     return found.sort((a, b) => a.firstSeq - b.firstSeq).map((entry) => entry.sighting());
   }
 
-  follow(filter: SightingFilter, after: number, signal: AbortSignal): SightingFeed {
+  follow(filter: CaptureFilter, after: number, signal: AbortSignal): CaptureFeed {
     if (this.#readers.size >= this.#limits.readers)
       throw new AgentError("overloaded", `${this.#limits.readers} readers are following already`, {
         retryAfterMs: FULL_RETRY_MS,

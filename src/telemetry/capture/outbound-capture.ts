@@ -2,25 +2,25 @@ import type { Call, Cancel, Layer, Via } from "../../envelope/index.js";
 import { around, type LinkedCancel, linkedCancel } from "../../policies/index.js";
 import type { Exchange, Link } from "../../transport/exchange.js";
 import type { Edge } from "../edge.js";
-import type { Desk } from "./capture-context.js";
-import { envelopeOf, quietly, WatchedCall } from "./captured-call.js";
+import type { CaptureContext } from "./capture-context.js";
+import { CapturedCall, envelopeOf, quietly } from "./captured-call.js";
 import { captureRequest, captureResponse, whenAnswered } from "./observed-exchange.js";
 import { traceparentOf } from "./spans.js";
 
 interface Tried {
-  readonly watched: WatchedCall;
+  readonly watched: CapturedCall;
   /** By which the link knows the try. */
   readonly cancel: Cancel;
   readonly linked: LinkedCancel | undefined;
 }
 
 /** We call a peer: every try of a call, and the request and the response on its link. */
-export class Departures {
-  readonly #desk: Desk;
+export class OutboundCapture {
+  readonly #desk: CaptureContext;
   /** The layer and the link share nothing but the cancel, which a client half hands on with its requests. */
-  readonly #byCancel = new WeakMap<Cancel, WatchedCall>();
+  readonly #byCancel = new WeakMap<Cancel, CapturedCall>();
 
-  constructor(desk: Desk) {
+  constructor(desk: CaptureContext) {
     this.#desk = desk;
   }
 
@@ -30,7 +30,7 @@ export class Departures {
       begin: (operation, call) => {
         const place = desk.spans.outgoing(envelopeOf(operation), call.parameters["traceparent"]);
         const { dstId: agent, srcAgent: caller } = edge;
-        const watched = new WatchedCall(desk, { direction: "out", operation, place, agent, caller, via });
+        const watched = new CapturedCall(desk, { direction: "out", operation, place, agent, caller, via });
         // Two tries may share a cancel; only then a new one is needed to tell them apart.
         const linked = this.#byCancel.has(call.cancel) ? linkedCancel(call.cancel) : undefined;
         const cancel = linked?.source ?? call.cancel;
@@ -59,13 +59,13 @@ export class Departures {
   }
 }
 
-function continued(call: Call, watched: WatchedCall, cancel: Cancel): Call {
+function continued(call: Call, watched: CapturedCall, cancel: Cancel): Call {
   return call.derive({
     parameters: { ...call.parameters, traceparent: traceparentOf(watched.place) },
     cancel,
     lose: (loss) => {
       watched.lost(loss);
-      call.lose(loss);
+      call.reportLoss(loss);
     },
   });
 }

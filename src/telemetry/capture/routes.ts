@@ -1,13 +1,13 @@
 import { AgentError, type Json, type Maybe, signalOf } from "../../envelope/index.js";
-import type { HouseRoute } from "../../protocols/front.js";
-import type { Exchange, Request, Response } from "../../transport/exchange.js";
+import type { ExtraRoute } from "../../protocols/front.js";
+import type { Exchange, HttpRequest, HttpResponse } from "../../transport/exchange.js";
 import { errorResponse, jsonResponse } from "../../transport/response.js";
-import type { Sighting, SightingFilter, SightingLog } from "./captured-message.js";
+import type { CapturedMessage, CaptureFilter, CaptureLog } from "./captured-message.js";
 import { feed } from "./feed.js";
 
 export interface InspectorRouteOptions {
   /** Who may look. Default: who calls from this machine, and through no proxy. */
-  readonly mayLook?: Maybe<(request: Request) => boolean | Promise<boolean>>;
+  readonly mayLook?: Maybe<(request: HttpRequest) => boolean | Promise<boolean>>;
 }
 
 /** Where everything about sightings is read. */
@@ -19,8 +19,8 @@ const STATUSES = ["open", "ok", "failed", "stopped"] as const;
 const NOT_CACHED = { "cache-control": "no-store" } as const;
 
 /** The log over HTTP, for the page, `koine inspect` and whoever else may look. */
-export function inspectorRoutes(log: SightingLog, { mayLook = isLoopback }: InspectorRouteOptions = {}): readonly HouseRoute[] {
-  const route = (path: string, answer: (request: Request, parameters: URLSearchParams) => Response): HouseRoute => ({
+export function inspectorRoutes(log: CaptureLog, { mayLook = isLoopback }: InspectorRouteOptions = {}): readonly ExtraRoute[] {
+  const route = (path: string, answer: (request: HttpRequest, parameters: URLSearchParams) => HttpResponse): ExtraRoute => ({
     route: { method: "GET", path: API_PATH + path },
     exchange: guarded(mayLook, answer),
   });
@@ -39,14 +39,14 @@ export function inspectorRoutes(log: SightingLog, { mayLook = isLoopback }: Insp
   ];
 }
 
-function isLoopback({ connection }: Request): boolean {
+function isLoopback({ connection }: HttpRequest): boolean {
   return connection.loopback;
 }
 
 /** Who may not look learns nothing, not even that there is something to see. */
 function guarded(
   mayLook: NonNullable<InspectorRouteOptions["mayLook"]>,
-  answer: (request: Request, parameters: URLSearchParams) => Response,
+  answer: (request: HttpRequest, parameters: URLSearchParams) => HttpResponse,
 ): Exchange {
   return async (request) => {
     try {
@@ -63,27 +63,27 @@ function guarded(
 
 const STATUS_OF: { readonly [code: string]: number } = { invalid_message: 400, overloaded: 503 };
 
-function notFound({ method, path }: Request): Response {
+function notFound({ method, path }: HttpRequest): HttpResponse {
   return errorResponse(404, new AgentError("not_found", `nothing answers ${method} ${path}`));
 }
 
-function listed(log: SightingLog, parameters: URLSearchParams): Response {
+function listed(log: CaptureLog, parameters: URLSearchParams): HttpResponse {
   const before = parameters.get("before");
   const limit = Math.min(LIST_MOST, numberIn(parameters.get("limit") ?? String(LIST_DEFAULT), "limit"));
   const messages = log.list(filterOf(parameters), limit, before === null ? undefined : numberIn(before, "before"));
   return answered({ messages: asJson(messages), size: log.size, forgotten: log.forgotten });
 }
 
-function document(found: Maybe<Sighting>, request: Request): Response {
+function document(found: Maybe<CapturedMessage>, request: HttpRequest): HttpResponse {
   return found === undefined ? notFound(request) : answered(asJson(found));
 }
 
-function traced(log: SightingLog, request: Request): Response {
+function traced(log: CaptureLog, request: HttpRequest): HttpResponse {
   const messages = log.trace(lastSegment(request));
   return messages.length === 0 ? notFound(request) : answered(asJson(messages));
 }
 
-function answered(value: Json): Response {
+function answered(value: Json): HttpResponse {
   return jsonResponse(200, JSON.stringify(value), NOT_CACHED);
 }
 
@@ -92,7 +92,7 @@ function asJson(value: object): Json {
   return value as unknown as Json;
 }
 
-function lastSegment({ path }: Request): string {
+function lastSegment({ path }: HttpRequest): string {
   const segment = path.slice(path.lastIndexOf("/") + 1);
   try {
     return decodeURIComponent(segment);
@@ -101,7 +101,7 @@ function lastSegment({ path }: Request): string {
   }
 }
 
-function filterOf(parameters: URLSearchParams): SightingFilter {
+function filterOf(parameters: URLSearchParams): CaptureFilter {
   const given = (name: string): Maybe<string> => parameters.get(name) ?? undefined;
   return {
     agent: given("agent"),

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../../envelope/index.js";
-import type { Headers } from "../../transport/exchange.js";
+import type { HttpHeaders } from "../../transport/exchange.js";
 
 /** What is never kept, and how it is left out of what is. */
 
@@ -43,7 +43,7 @@ const KEPT_ENDINGS = /-(version|extensions)$/;
 /** Plain figures and switches of a query; any other value may be a key. */
 const PLAIN_VALUE = /^(\d{1,6}|true|false)$/;
 
-export function keptHeaders(headers: Headers): { readonly [name: string]: string } {
+export function keptHeaders(headers: HttpHeaders): { readonly [name: string]: string } {
   const kept: [string, string][] = [];
   for (const [name, value] of Object.entries(headers)) {
     const lower = name.toLowerCase();

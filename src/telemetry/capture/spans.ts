@@ -2,7 +2,7 @@ import { type Envelope, formatTraceparent, type Maybe, parseTraceparent, RecentM
 import { spanIdOf } from "../traceparent.js";
 
 /** Where a call stands in its trace. */
-export interface Place {
+export interface SpanPosition {
   readonly traceId: string;
   readonly span: string;
   readonly parentSpan: Maybe<string>;
@@ -15,7 +15,7 @@ export interface Place {
  */
 export class Spans {
   readonly #newId: () => string;
-  readonly #byMessage: RecentMap<Place>;
+  readonly #byMessage: RecentMap<SpanPosition>;
 
   constructor(newId: () => string, limit: number) {
     this.#newId = newId;
@@ -23,9 +23,9 @@ export class Spans {
   }
 
   /** Of a call that came in. */
-  incoming(envelope: Maybe<Envelope>, traceparent: Maybe<string>): Place {
+  incoming(envelope: Maybe<Envelope>, traceparent: Maybe<string>): SpanPosition {
     const carried = parseTraceparent(traceparent);
-    const place: Place = {
+    const place: SpanPosition = {
       traceId: carried?.traceId ?? traceIdHex(envelope?.context.traceId) ?? this.#newTrace(),
       span: this.#newSpan(),
       parentSpan: carried?.spanId,
@@ -36,7 +36,7 @@ export class Spans {
   }
 
   /** Of a call that goes out. */
-  outgoing(envelope: Maybe<Envelope>, traceparent: Maybe<string>): Place {
+  outgoing(envelope: Maybe<Envelope>, traceparent: Maybe<string>): SpanPosition {
     const carried = parseTraceparent(traceparent);
     // One that was made from the message alone names no span that anybody saw.
     const followed = carried !== undefined && carried.spanId !== spanIdOf(envelope?.id ?? "") ? carried : undefined;
@@ -50,7 +50,7 @@ export class Spans {
   }
 
   /** The message that was passed on, or the one that this one says it follows from. */
-  #causeOf(envelope: Maybe<Envelope>): Maybe<Place> {
+  #causeOf(envelope: Maybe<Envelope>): Maybe<SpanPosition> {
     if (envelope === undefined) return undefined;
     const { parentId } = envelope.context;
     return this.#byMessage.get(envelope.id) ?? (parentId === undefined ? undefined : this.#byMessage.get(parentId));
@@ -67,6 +67,6 @@ export class Spans {
 }
 
 /** What the calls that follow from this one continue. */
-export function traceparentOf({ traceId, span, sampled }: Place): string {
+export function traceparentOf({ traceId, span, sampled }: SpanPosition): string {
   return formatTraceparent({ traceId, spanId: span, sampled });
 }

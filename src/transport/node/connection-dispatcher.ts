@@ -2,22 +2,22 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { answerClearText } from "./bad-http.js";
-import type { Door } from "./http-handler.js";
+import type { HttpHandler } from "./http-handler.js";
 import type { TlsServer } from "./http1-server.js";
 import { Http2Connection } from "./http2-connection.js";
-import { type Spoken, sniff } from "./sniff.js";
+import { sniff, type WireProtocol } from "./sniff.js";
 
 /**
  * Where connections arrive. The server that listens is Node's own, because only connections it accepted itself are under
  * its time limits; its listeners are called once it is known what is spoken, and HTTP/2 is served beside it. Knows all
  * connections that Node's server does not: silent ones, those in a handshake, and HTTP/2.
  */
-export class Reception {
-  readonly #door: Door;
+export class ConnectionDispatcher {
+  readonly #door: HttpHandler;
   readonly #strangers = new Map<string, Socket>();
   readonly #http2 = new Set<Http2Connection>();
 
-  constructor(door: Door) {
+  constructor(door: HttpHandler) {
     this.#door = door;
   }
 
@@ -59,7 +59,7 @@ export class Reception {
     for (const connection of this.#http2) connection.destroy();
   }
 
-  #hear(socket: Socket, heard: (spoken: Spoken) => void): void {
+  #hear(socket: Socket, heard: (spoken: WireProtocol) => void): void {
     const name = nameOf(socket);
     this.#strangers.set(name, socket);
     socket.on("close", () => {

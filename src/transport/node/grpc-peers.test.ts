@@ -13,7 +13,7 @@ import {
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { gate, Opened, type Secured, secured } from "../../../test/helpers/sockets.js";
 import { AgentError, CancelSource } from "../../envelope/index.js";
-import { type Exchange, isStream, type Request, type Response } from "../exchange.js";
+import { type Exchange, type HttpRequest, type HttpResponse, isStream } from "../exchange.js";
 import { DEFAULT_LIMITS } from "../limits.js";
 import { makeRequest } from "../request.js";
 import { type PoolOptions, poolLink } from "./pool.js";
@@ -86,12 +86,12 @@ describe("grpc-js as the client of our server", () => {
     return hang(request);
   };
 
-  function hang(request: Request): Promise<Response> {
+  function hang(request: HttpRequest): Promise<HttpResponse> {
     request.cancel.onCancel(({ code }) => {
       told.push(code);
       cancelled.late.open();
     });
-    return new Promise<Response>(() => undefined);
+    return new Promise<HttpResponse>(() => undefined);
   }
 
   async function* watch() {
@@ -226,7 +226,7 @@ describe("grpc-js as the server of our link", () => {
   });
 });
 
-async function whole({ body }: Response): Promise<Buffer> {
+async function whole({ body }: HttpResponse): Promise<Buffer> {
   if (!isStream(body)) throw new Error("a stream was expected");
   const pieces: Uint8Array[] = [];
   for await (const piece of body) pieces.push(Buffer.from(piece));

@@ -1,14 +1,14 @@
 import { AgentError } from "../../envelope/index.js";
-import { type Chunk, type Exchange, isStream, type Response } from "../exchange.js";
+import { type Chunk, type Exchange, type HttpResponse, isStream } from "../exchange.js";
 import type { Limits } from "../limits.js";
 import { bodyTooLarge, refuseFailed, refuseOverloaded, refuseTooLarge } from "../refusal.js";
 import { answerUnread } from "../unread.js";
-import type { Incoming } from "./incoming-request.js";
-import type { Outlet } from "./response-writer.js";
+import type { IncomingRequest } from "./incoming-request.js";
+import type { ResponseWriter } from "./response-writer.js";
 import { StreamWriter } from "./stream-writer.js";
 
 /** What all passages through one door share. */
-export interface Doorway {
+export interface ExchangeContext {
   readonly exchange: Exchange;
   readonly limits: Limits;
   /** Set at shutdown: answers from then on close their connection. */
@@ -18,13 +18,13 @@ export interface Doorway {
 }
 
 /** One request on its way in and its answer on the way out; what HTTP/1.1 and HTTP/2 have in common. */
-export abstract class Passage {
-  protected readonly door: Doorway;
-  #incoming: Incoming | undefined;
+export abstract class HttpExchange {
+  protected readonly door: ExchangeContext;
+  #incoming: IncomingRequest | undefined;
   #writer: StreamWriter | undefined;
   #gone = false;
 
-  constructor(door: Doorway) {
+  constructor(door: ExchangeContext) {
     this.door = door;
   }
 
@@ -34,17 +34,17 @@ export abstract class Passage {
   protected abstract hasBegun(): boolean;
   protected abstract isHead(): boolean;
   /** Throws, before anything is written, for headers that are not HTTP. */
-  protected abstract writeWhole(response: Response): void;
+  protected abstract writeWhole(response: HttpResponse): void;
   /** The head of an answer whose stream nobody will read. */
-  protected abstract writeHeadOnly(response: Response): void;
-  protected abstract outlet(): Outlet;
+  protected abstract writeHeadOnly(response: HttpResponse): void;
+  protected abstract outlet(): ResponseWriter;
   protected abstract cut(): void;
   /** The answer is written, or there will be none. */
   protected abstract leave(): void;
 
-  protected ask(incoming: Incoming): void {
+  protected ask(incoming: IncomingRequest): void {
     this.#incoming = incoming;
-    let answer: Response | Promise<Response>;
+    let answer: HttpResponse | Promise<HttpResponse>;
     try {
       answer = this.door.exchange(incoming);
     } catch (thrown) {
@@ -60,12 +60,12 @@ export abstract class Passage {
   }
 
   /** What happens with an answer that took its time. */
-  protected settle(response: Response): void {
+  protected settle(response: HttpResponse): void {
     this.respond(response);
   }
 
   /** The answer where the body is longer than we read. Said in the form of the protocol that was addressed. */
-  protected answerTooLarge(incoming: Incoming): Promise<Response> {
+  protected answerTooLarge(incoming: IncomingRequest): Promise<HttpResponse> {
     const { exchange, limits } = this.door;
     return answerUnread(exchange, incoming, bodyTooLarge(limits.bodyBytes), refuseTooLarge(limits.bodyBytes));
   }
@@ -77,7 +77,7 @@ export abstract class Passage {
     this.#incoming?.hangUp(new AgentError("cancelled", "the caller hung up"));
   }
 
-  respond(response: Response): void {
+  respond(response: HttpResponse): void {
     const { body } = response;
     if (this.#gone || !this.isOpen()) {
       discard(body);
@@ -96,7 +96,7 @@ export abstract class Passage {
     }
   }
 
-  #stream(response: Response, body: AsyncIterable<Chunk>): void {
+  #stream(response: HttpResponse, body: AsyncIterable<Chunk>): void {
     const { door } = this;
     if (this.isHead()) {
       discard(body);
@@ -130,7 +130,7 @@ export abstract class Passage {
 }
 
 /** An answer nobody will read. */
-function discard(body: Response["body"]): void {
+function discard(body: HttpResponse["body"]): void {
   if (!isStream(body)) return;
   body[Symbol.asyncIterator]()
     .return?.()

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Maybe } from "../../envelope/index.js";
-import type { Exchange, Response } from "../exchange.js";
+import type { Exchange, HttpResponse } from "../exchange.js";
 import type { Limits } from "../limits.js";
 import {
   belowBase,
@@ -11,12 +11,12 @@ import {
   refuseOutside,
   refuseTooLarge,
 } from "../refusal.js";
-import type { Doorway } from "./http-exchange.js";
-import { Http1Passage } from "./http1-exchange.js";
+import type { ExchangeContext } from "./http-exchange.js";
+import { Http1Exchange } from "./http1-exchange.js";
 import { type Address, addressOf, headersOf } from "./incoming-request.js";
 import { refuseEarly } from "./refuse-early.js";
 
-export interface DoorOptions {
+export interface HttpHandlerOptions {
   readonly limits: Limits;
   /** Where the exchange is mounted; the rest of the path is what the exchange sees. */
   readonly basePath?: Maybe<string>;
@@ -30,7 +30,7 @@ type Mounted = IncomingMessage & { readonly originalUrl?: string; readonly baseU
 const NO_BODY = new Uint8Array(0);
 
 /** Where Node's HTTP/1.1 requests become exchanges: shared by our own server and by mounts in others. */
-export class Door implements Doorway {
+export class HttpHandler implements ExchangeContext {
   readonly exchange: Exchange;
   readonly limits: Limits;
   readonly #basePath: string | undefined;
@@ -38,7 +38,7 @@ export class Door implements Doorway {
   closing = false;
   openStreams = 0;
 
-  constructor(exchange: Exchange, options: DoorOptions) {
+  constructor(exchange: Exchange, options: HttpHandlerOptions) {
     this.exchange = exchange;
     this.limits = options.limits;
     this.#basePath = options.basePath;
@@ -55,21 +55,21 @@ export class Door implements Doorway {
     const headers = headersOf(req);
     const length = headers["content-length"];
     if (length === undefined ? headers["transfer-encoding"] === undefined : length === "0") {
-      new Http1Passage(this, req, res, address).begin(NO_BODY);
+      new Http1Exchange(this, req, res, address).begin(NO_BODY);
       return;
     }
     const refusal = this.#encodingRefusal(req) ?? this.#refuseIfConsumed(req);
     if (refusal !== undefined) refuseEarly(req, res, refusal);
-    else if (this.#isTooLarge(req)) new Http1Passage(this, req, res, address).refuseTooLarge();
-    else new Http1Passage(this, req, res, address).collect();
+    else if (this.#isTooLarge(req)) new Http1Exchange(this, req, res, address).refuseTooLarge();
+    else new Http1Exchange(this, req, res, address).collect();
   }
 
   /** What is wrong with a body that the peer has not begun to send. */
-  refusal(req: IncomingMessage): Response | undefined {
+  refusal(req: IncomingMessage): HttpResponse | undefined {
     return this.#encodingRefusal(req) ?? (this.#isTooLarge(req) ? refuseTooLarge(this.limits.bodyBytes) : undefined);
   }
 
-  #encodingRefusal(req: IncomingMessage): Response | undefined {
+  #encodingRefusal(req: IncomingMessage): HttpResponse | undefined {
     const encoding = foreignEncoding(headersOf(req));
     return encoding === undefined ? undefined : refuseEncoding(encoding);
   }
@@ -82,7 +82,7 @@ export class Door implements Doorway {
     this.#onError?.(thrown);
   }
 
-  #refuseIfConsumed(req: IncomingMessage): Response | undefined {
+  #refuseIfConsumed(req: IncomingMessage): HttpResponse | undefined {
     if (!req.readableDidRead && !req.readableEnded) return undefined;
     this.report(bodyConsumed());
     return refuseConsumed();

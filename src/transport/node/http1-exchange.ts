@@ -1,28 +1,28 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ByteCollector } from "../body.js";
-import { isStream, type Response } from "../exchange.js";
+import { type HttpResponse, isStream } from "../exchange.js";
 import { refuseCrowded } from "../refusal.js";
-import { type Doorway, Passage } from "./http-exchange.js";
-import { Http1Outlet } from "./http1-response-writer.js";
-import { type Address, Incoming } from "./incoming-request.js";
-import { type Live, track, untrack } from "./live-exchanges.js";
+import { type ExchangeContext, HttpExchange } from "./http-exchange.js";
+import { Http1ResponseWriter } from "./http1-response-writer.js";
+import { type Address, IncomingRequest } from "./incoming-request.js";
+import { type LiveExchange, track, untrack } from "./live-exchanges.js";
 import { refuseEarly } from "./refuse-early.js";
-import type { Outlet } from "./response-writer.js";
+import type { ResponseWriter } from "./response-writer.js";
 import { watchRest } from "./watch-rest.js";
 import { flatHeaders, writeWhole } from "./write-response.js";
 
 const NO_BODY = new Uint8Array(0);
 const PASSAGE = Symbol("passage");
-type Carrier = IncomingMessage & { [PASSAGE]?: Http1Passage };
+type Carrier = IncomingMessage & { [PASSAGE]?: Http1Exchange };
 
 /** One HTTP/1.1 request and its answer. */
-export class Http1Passage extends Passage implements Live {
+export class Http1Exchange extends HttpExchange implements LiveExchange {
   readonly #req: Carrier;
   readonly #res: ServerResponse;
   readonly #address: Address;
   #collected: ByteCollector | undefined;
 
-  constructor(door: Doorway, req: IncomingMessage, res: ServerResponse, address: Address) {
+  constructor(door: ExchangeContext, req: IncomingMessage, res: ServerResponse, address: Address) {
     super(door);
     this.#req = req;
     this.#res = res;
@@ -60,11 +60,11 @@ export class Http1Passage extends Passage implements Live {
     else writeWhole(this.#res, refuseCrowded(), true);
   }
 
-  #incoming(body: Uint8Array): Incoming {
-    return new Incoming(this.#req, this.#address, body, this.door.limits.jsonDepth);
+  #incoming(body: Uint8Array): IncomingRequest {
+    return new IncomingRequest(this.#req, this.#address, body, this.door.limits.jsonDepth);
   }
 
-  protected override settle(response: Response): void {
+  protected override settle(response: HttpResponse): void {
     // A stream has its first event already, and more will follow at their own times.
     if (isStream(response.body)) this.respond(response);
     else respondSoon(this, response);
@@ -82,17 +82,17 @@ export class Http1Passage extends Passage implements Live {
     return this.#req.method === "HEAD";
   }
 
-  protected writeWhole(response: Response): void {
+  protected writeWhole(response: HttpResponse): void {
     writeWhole(this.#res, response, this.door.closing);
     watchRest(this.#res, this.door.limits.writeStallMs);
   }
 
-  protected writeHeadOnly(response: Response): void {
+  protected writeHeadOnly(response: HttpResponse): void {
     this.#res.writeHead(response.status, flatHeaders(response.headers, this.door.closing)).end();
   }
 
-  protected outlet(): Outlet {
-    return new Http1Outlet(this.#res, this.door.closing);
+  protected outlet(): ResponseWriter {
+    return new Http1ResponseWriter(this.#res, this.door.closing);
   }
 
   protected cut(): void {
@@ -104,13 +104,13 @@ export class Http1Passage extends Passage implements Live {
   }
 }
 
-const answered: { readonly passage: Http1Passage; readonly response: Response }[] = [];
+const answered: { readonly passage: Http1Exchange; readonly response: HttpResponse }[] = [];
 
 /**
  * Answers that are ready in one turn of the event loop leave together at its end. Writing each at once wakes the peer each
  * time, lets it fall asleep again, and costs more than the answer itself; alone, an answer waits for nothing but this turn.
  */
-function respondSoon(passage: Http1Passage, response: Response): void {
+function respondSoon(passage: Http1Exchange, response: HttpResponse): void {
   if (answered.push({ passage, response }) === 1) setImmediate(respondAll);
 }
 

@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { Maybe } from "../../envelope/index.js";
-import type { Chunk, Response } from "../exchange.js";
-import type { Outlet, OutletEvents } from "./response-writer.js";
+import type { Chunk, HttpResponse } from "../exchange.js";
+import type { ResponseWriter, ResponseWriterEvents } from "./response-writer.js";
 import { watchRest } from "./watch-rest.js";
 import { flatHeaders } from "./write-response.js";
 
 /** Chunks of an HTTP/1.1 answer. */
-export class Http1Outlet implements Outlet {
+export class Http1ResponseWriter implements ResponseWriter {
   readonly #res: ServerResponse;
   readonly #closing: boolean;
   #timeoutBefore = 0;
@@ -16,7 +16,7 @@ export class Http1Outlet implements Outlet {
     this.#closing = closing;
   }
 
-  open(response: Response, events: OutletEvents): void {
+  open(response: HttpResponse, events: ResponseWriterEvents): void {
     const res = this.#res;
     res.writeHead(response.status, flatHeaders(response.headers, this.#closing));
     // The head leaves at once, together with whatever the handler already has.

@@ -3,19 +3,19 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import type { Socket } from "node:net";
 import type { Limits } from "../limits.js";
 import { answerBadHttp } from "./bad-http.js";
-import type { Door } from "./http-handler.js";
+import type { HttpHandler } from "./http-handler.js";
 import { refuseEarly } from "./refuse-early.js";
 import { clientPolicy, contextOptions, type TlsOptions } from "./tls.js";
 
 export type { TlsServer };
 
 /** Node's own server in clear, with its time limits set; requests go to the door. */
-export function clearServer(door: Door): Server {
+export function clearServer(door: HttpHandler): Server {
   return equip(createServer(serverOptions(door.limits)), door);
 }
 
 /** The same under TLS, which also offers HTTP/2. */
-export function tlsServer(door: Door, tls: TlsOptions): TlsServer {
+export function tlsServer(door: HttpHandler, tls: TlsOptions): TlsServer {
   const { limits } = door;
   const server = createTlsServer({
     ...serverOptions(limits),
@@ -42,7 +42,7 @@ function serverOptions(limits: Limits): ServerOptions {
   };
 }
 
-function equip<S extends Server>(server: S, door: Door): S {
+function equip<S extends Server>(server: S, door: HttpHandler): S {
   server.maxConnections = door.limits.connections;
   server.on("request", (req: IncomingMessage, res: ServerResponse) => door.enter(req, res));
   server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => {

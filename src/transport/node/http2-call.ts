@@ -6,7 +6,7 @@ import {
   type IncomingHttpStatusHeader,
 } from "node:http2";
 import { AgentError } from "../../envelope/index.js";
-import type { Headers, Request, Response } from "../exchange.js";
+import type { HttpHeaders, HttpRequest, HttpResponse } from "../exchange.js";
 import { splitTarget } from "../request.js";
 import { ByteStream } from "./byte-stream.js";
 import { fellSilent, noAnswer, type Progress } from "./connection-problem.js";
@@ -15,7 +15,7 @@ import { http2Problem } from "./http2-problem.js";
 import type { CallOptions } from "./pool-call.js";
 
 /** What a call needs of the connection that carries it. */
-export interface Carriage {
+export interface Http2CallContext {
   readonly session: ClientHttp2Session;
   /** The last stream that the peer says it looked at; without bound until it says so. */
   readonly lastTaken: number;
@@ -23,9 +23,9 @@ export interface Carriage {
 
 /** One request on one HTTP/2 stream. Its answer is always read as it comes. Never sends a second time. */
 export class Http2Call {
-  readonly #request: Request;
+  readonly #request: HttpRequest;
   readonly #options: CallOptions;
-  readonly #resolve: (response: Response) => void;
+  readonly #resolve: (response: HttpResponse) => void;
   readonly #reject: (error: AgentError) => void;
   readonly #off: () => void;
   #timer: NodeJS.Timeout;
@@ -38,9 +38,9 @@ export class Http2Call {
   onAbandoned: (() => void) | undefined;
 
   constructor(
-    request: Request,
+    request: HttpRequest,
     options: CallOptions,
-    resolve: (response: Response) => void,
+    resolve: (response: HttpResponse) => void,
     reject: (error: AgentError) => void,
   ) {
     this.#request = request;
@@ -52,7 +52,7 @@ export class Http2Call {
   }
 
   /** Writes the request. `freed` is called when the stream is gone. */
-  begin(carriage: Carriage, freed: () => void): void {
+  begin(carriage: Http2CallContext, freed: () => void): void {
     const { body } = this.#request;
     let stream: ClientHttp2Stream;
     try {
@@ -124,7 +124,7 @@ export class Http2Call {
     this.#body.end();
   }
 
-  #closed(carriage: Carriage): void {
+  #closed(carriage: Http2CallContext): void {
     if (this.over) return;
     const { id = 0, rstCode } = this.#stream ?? { rstCode: constants.NGHTTP2_INTERNAL_ERROR };
     const untouched = this.#progress === "written" && id > carriage.lastTaken;
@@ -151,10 +151,10 @@ export class Http2Call {
 }
 
 /** Fields are read when somebody asks. */
-class Http2Answer implements Response {
+class Http2Answer implements HttpResponse {
   readonly status: number;
   readonly #fields: IncomingHttpHeaders;
-  #headers: Headers | undefined;
+  #headers: HttpHeaders | undefined;
 
   constructor(
     fields: IncomingHttpHeaders & IncomingHttpStatusHeader,
@@ -165,13 +165,13 @@ class Http2Answer implements Response {
     this.#fields = fields;
   }
 
-  get headers(): Headers {
+  get headers(): HttpHeaders {
     this.#headers ??= ordinaryFields(this.#fields);
     return this.#headers;
   }
 }
 
-function headOf(request: Request): ReturnType<typeof addFields> {
+function headOf(request: HttpRequest): ReturnType<typeof addFields> {
   const { origin, path, query } = splitTarget(request.target);
   const mark = origin.indexOf("://");
   const { host, ...fields } = request.headers;

@@ -8,8 +8,8 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import type { Limits } from "../limits.js";
-import type { Doorway } from "./http-exchange.js";
-import { Http2Passage, type Http2Passages } from "./http2-exchange.js";
+import type { ExchangeContext } from "./http-exchange.js";
+import { Http2Exchange, type Http2ExchangeContext } from "./http2-exchange.js";
 import { LINGER_MS } from "./refuse-early.js";
 
 /** Requests a peer may take back unanswered within the window: opening and resetting streams costs it nothing (CVE-2023-44487). */
@@ -27,8 +27,8 @@ const BODIES_QUEUED = 4;
 const MEGABYTE = 1024 * 1024;
 
 /** One HTTP/2 connection: watches over what the peer does with it, and makes every stream a passage. */
-export class Http2Connection implements Http2Passages {
-  readonly door: Doorway;
+export class Http2Connection implements Http2ExchangeContext {
+  readonly door: ExchangeContext;
   readonly socket: Socket;
   readonly #session: ServerHttp2Session;
   readonly #unsettled: NodeJS.Timeout;
@@ -38,7 +38,7 @@ export class Http2Connection implements Http2Passages {
   #takenBack = 0;
   #forget: NodeJS.Timeout | undefined;
 
-  constructor(door: Doorway, socket: Socket, closed: (connection: Http2Connection) => void) {
+  constructor(door: ExchangeContext, socket: Socket, closed: (connection: Http2Connection) => void) {
     this.door = door;
     this.socket = socket;
     const { headersMs, idleMs } = door.limits;
@@ -54,7 +54,7 @@ export class Http2Connection implements Http2Passages {
       stream.on("error", ignore);
       // Streams are told of later than they come: it may have been reset since, and then nobody needs to work for it.
       if (stream.closed) this.takenBack();
-      else new Http2Passage(this, stream, fields, raw).begin(fields, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
+      else new Http2Exchange(this, stream, fields, raw).begin(fields, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
     });
     // Not the session's own timer: for that one a peer that only pings is never idle.
     this.#idle = setTimeout(() => this.#closeIfIdle(), idleMs);

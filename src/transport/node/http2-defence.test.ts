@@ -1,9 +1,9 @@
 import { connect as connectHttp2, constants } from "node:http2";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { answerOf, ask, gate, Opened, type Raw, type Secured, secured } from "../../../test/helpers/sockets.js";
-import type { Exchange, Response } from "../exchange.js";
+import type { Exchange, HttpResponse } from "../exchange.js";
 import type { Limits } from "../limits.js";
-import { Http2Passage } from "./http2-exchange.js";
+import { Http2Exchange } from "./http2-exchange.js";
 import type { Listening } from "./listen.js";
 
 const opened = new Opened();
@@ -141,7 +141,7 @@ describe("floods", () => {
     const server = await opened.serve((request) => {
       if (request.path === "/fine") return { status: 200, headers: {}, body: "fine" };
       calls++;
-      return new Promise<Response>(() => undefined);
+      return new Promise<HttpResponse>(() => undefined);
     });
     const raw = await opened.dial(server);
     const frames = Array.from({ length: 1_000 }, (_, index) => takenBack(2 * index + 1, index % 2 === 0 ? 8 : 2));
@@ -187,7 +187,7 @@ describe("floods", () => {
         return { status: 200, headers: { "grpc-status": "8" }, body: "no" };
       }
     };
-    const released = vi.spyOn(Http2Passage.prototype, "closed");
+    const released = vi.spyOn(Http2Exchange.prototype, "closed");
     const server = await opened.serve(exchange, { bodyBytes: 1_000 });
     const session = await opened.session(server);
     const said = session.request({ ":method": "POST", "content-length": 1_001 });
@@ -234,7 +234,7 @@ describe("shutdown", () => {
   });
 
   test("what does not end is cut after the drain time", async () => {
-    const server = await opened.serve(() => new Promise<Response>(() => undefined), { drainMs: 60 });
+    const server = await opened.serve(() => new Promise<HttpResponse>(() => undefined), { drainMs: 60 });
     const silent = await opened.dial(server);
     const session = await opened.session(server);
     const answer = ask(session, {});

@@ -2,20 +2,20 @@ import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "nod
 import type { Socket } from "node:net";
 import { AgentError } from "../../envelope/index.js";
 import { ByteCollector } from "../body.js";
-import type { Chunk, Response } from "../exchange.js";
+import type { Chunk, HttpResponse } from "../exchange.js";
 import { foreignEncoding, refuseEncoding } from "../refusal.js";
 import { errorResponse } from "../response.js";
-import { type Doorway, Passage } from "./http-exchange.js";
+import { type ExchangeContext, HttpExchange } from "./http-exchange.js";
 import { addFields } from "./http2-fields.js";
 import { Http2Head, http2Address, refuseHead } from "./http2-head.js";
-import { endWith, Http2Outlet, resetStream, sendTrailers } from "./http2-response-writer.js";
-import { type Address, headersOf, Incoming } from "./incoming-request.js";
-import type { Outlet } from "./response-writer.js";
+import { endWith, Http2ResponseWriter, resetStream, sendTrailers } from "./http2-response-writer.js";
+import { type Address, headersOf, IncomingRequest } from "./incoming-request.js";
+import type { ResponseWriter } from "./response-writer.js";
 import { hasNoContent } from "./write-response.js";
 
 /** What a passage tells its connection. */
-export interface Http2Passages {
-  readonly door: Doorway;
+export interface Http2ExchangeContext {
+  readonly door: ExchangeContext;
   readonly socket: Socket;
   /** Every passage enters once and leaves once, when its stream is closed: until then the peer may owe us its reading. */
   entered(): void;
@@ -26,11 +26,11 @@ export interface Http2Passages {
 
 const NO_BODY = new Uint8Array(0);
 const PASSAGE = Symbol("passage");
-type Carrier = ServerHttp2Stream & { [PASSAGE]?: Http2Passage };
+type Carrier = ServerHttp2Stream & { [PASSAGE]?: Http2Exchange };
 
 /** One HTTP/2 stream: a request and its answer. Listeners without closures: they are set for every request. */
-export class Http2Passage extends Passage {
-  readonly #connection: Http2Passages;
+export class Http2Exchange extends HttpExchange {
+  readonly #connection: Http2ExchangeContext;
   readonly #stream: Carrier;
   readonly #head: Http2Head;
   readonly #address: Address;
@@ -39,7 +39,12 @@ export class Http2Passage extends Passage {
   #late: NodeJS.Timeout | undefined;
   #answered = false;
 
-  constructor(connection: Http2Passages, stream: ServerHttp2Stream, fields: IncomingHttpHeaders, rawHeaders: readonly string[]) {
+  constructor(
+    connection: Http2ExchangeContext,
+    stream: ServerHttp2Stream,
+    fields: IncomingHttpHeaders,
+    rawHeaders: readonly string[],
+  ) {
     super(connection.door);
     this.#connection = connection;
     this.#stream = stream;
@@ -90,8 +95,8 @@ export class Http2Passage extends Passage {
     this.#connection.left();
   }
 
-  #incoming(body: Uint8Array): Incoming {
-    return new Incoming(this.#head, this.#address, body, this.door.limits.jsonDepth);
+  #incoming(body: Uint8Array): IncomingRequest {
+    return new IncomingRequest(this.#head, this.#address, body, this.door.limits.jsonDepth);
   }
 
   #refuseTooLarge(): void {
@@ -101,7 +106,7 @@ export class Http2Passage extends Passage {
   }
 
   /** Answers without the rest of the body, and asks the peer not to send it (RFC 9113 §8.1). */
-  #refuse(response: Response): void {
+  #refuse(response: HttpResponse): void {
     this.#stopReading();
     // Not before the answer has left: a stream that is closed already and cut after that is forgotten by Node without a reset,
     // and then Node writes empty frames for it without end.
@@ -128,7 +133,7 @@ export class Http2Passage extends Passage {
     return this.#head.method === "HEAD";
   }
 
-  protected writeWhole(response: Response): void {
+  protected writeWhole(response: HttpResponse): void {
     const stream = this.#stream;
     const { status } = response;
     const body = response.body as Chunk | undefined; // streams go through StreamWriter
@@ -144,12 +149,12 @@ export class Http2Passage extends Passage {
     }
   }
 
-  protected writeHeadOnly(response: Response): void {
+  protected writeHeadOnly(response: HttpResponse): void {
     this.#stream.respond(addFields({ ":status": response.status }, response.headers), { endStream: true });
   }
 
-  protected outlet(): Outlet {
-    return new Http2Outlet(this.#stream);
+  protected outlet(): ResponseWriter {
+    return new Http2ResponseWriter(this.#stream);
   }
 
   protected cut(): void {
@@ -161,7 +166,7 @@ export class Http2Passage extends Passage {
   }
 }
 
-function tooSlow(): Response {
+function tooSlow(): HttpResponse {
   return errorResponse(408, new AgentError("deadline", "the request did not arrive in time"));
 }
 

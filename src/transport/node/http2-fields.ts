@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2";
-import type { Headers } from "../exchange.js";
+import type { HttpHeaders } from "../exchange.js";
 
 /** RFC 9113 §8.2.2: these speak about an HTTP/1.1 connection; in HTTP/2 they make a message malformed. */
 const OF_THE_CONNECTION = new Set([
@@ -16,7 +16,7 @@ const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const NOT_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** Adds fields to those of a message to be written. Throws for names and values that are not HTTP. */
-export function addFields(to: OutgoingHttpHeaders, fields: Headers): OutgoingHttpHeaders {
+export function addFields(to: OutgoingHttpHeaders, fields: HttpHeaders): OutgoingHttpHeaders {
   for (const name in fields) {
     const value = fields[name];
     if (value === undefined || OF_THE_CONNECTION.has(name)) continue;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders as Http1Headers } from "node:http";
 import type { IncomingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
 import { AgentError } from "../../envelope/index.js";
-import type { Response } from "../exchange.js";
+import type { HttpResponse } from "../exchange.js";
 import { errorResponse } from "../response.js";
 import { ordinaryFields } from "./http2-fields.js";
 import { type Address, addressOf, type RequestHead } from "./incoming-request.js";
@@ -39,7 +39,7 @@ export function http2Address(fields: IncomingHttpHeaders, head: Http2Head): Addr
 }
 
 /** What the library lets through although nobody here can answer it. */
-export function refuseHead(fields: IncomingHttpHeaders): Response | undefined {
+export function refuseHead(fields: IncomingHttpHeaders): HttpResponse | undefined {
   if (fields[":method"] === "CONNECT") {
     return errorResponse(405, new AgentError("unsupported", "this is not a proxy: CONNECT is not answered"));
   }

@@ -1,6 +1,6 @@
 import type { ClientHttp2Session } from "node:http2";
 import type { AgentError } from "../../envelope/index.js";
-import type { Carriage, Http2Call } from "./http2-call.js";
+import type { Http2Call, Http2CallContext } from "./http2-call.js";
 import { type DialOptions, dialHttp2 } from "./http2-dial.js";
 
 /** Connections to one origin; each carries as many requests as the peer allows. */
@@ -10,7 +10,7 @@ const STREAMS = 256;
 /** Shorter than most servers wait, so that we rarely write to a connection that is being closed. */
 const SESSION_IDLE_MS = 10_000;
 
-interface Line extends Carriage {
+interface Line extends Http2CallContext {
   streams: number;
   lastTaken: number;
   idle: NodeJS.Timeout;

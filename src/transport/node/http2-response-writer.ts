@@ -1,9 +1,9 @@
 import type { ServerHttp2Stream } from "node:http2";
 import type { Maybe } from "../../envelope/index.js";
 import { bytesOf } from "../body.js";
-import type { Chunk, Response } from "../exchange.js";
+import type { Chunk, HttpResponse } from "../exchange.js";
 import { addFields } from "./http2-fields.js";
-import type { Outlet, OutletEvents } from "./response-writer.js";
+import type { ResponseWriter, ResponseWriterEvents } from "./response-writer.js";
 
 /** What is longer is written in pieces, each after the one before was taken: the only progress of one stream that can be seen. */
 const PIECE_BYTES = 64 * 1024;
@@ -12,9 +12,9 @@ const PIECE_BYTES = 64 * 1024;
  * Chunks of an HTTP/2 answer. The stall is timed here and not by the stream's own timer, for which any frame on the
  * connection is progress: a peer that reads nothing would only have to ping.
  */
-export class Http2Outlet implements Outlet {
+export class Http2ResponseWriter implements ResponseWriter {
   readonly #stream: ServerHttp2Stream;
-  #events: OutletEvents | undefined;
+  #events: ResponseWriterEvents | undefined;
   #stall: NodeJS.Timeout | undefined;
   /** Between two pieces of one chunk. */
   #midway = false;
@@ -23,7 +23,7 @@ export class Http2Outlet implements Outlet {
     this.#stream = stream;
   }
 
-  open(response: Response, events: OutletEvents): void {
+  open(response: HttpResponse, events: ResponseWriterEvents): void {
     const stream = this.#stream;
     const waitForTrailers = response.trailers !== undefined;
     stream.respond(addFields({ ":status": response.status }, response.headers), { waitForTrailers });

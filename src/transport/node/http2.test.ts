@@ -3,17 +3,22 @@ import { constants } from "node:http2";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { answerOf, ask, gate, Opened } from "../../../test/helpers/sockets.js";
-import type { Request, Response } from "../exchange.js";
+import type { HttpRequest, HttpResponse } from "../exchange.js";
 import { SSE_COMMENT } from "../sse.js";
 
 const opened = new Opened();
 afterEach(() => opened.close());
 
-const fine = (body: Response["body"], more: Partial<Response> = {}): Response => ({ status: 200, headers: {}, body, ...more });
+const fine = (body: HttpResponse["body"], more: Partial<HttpResponse> = {}): HttpResponse => ({
+  status: 200,
+  headers: {},
+  body,
+  ...more,
+});
 
 describe("HTTP/2: requests", () => {
   test("are seen as HTTP/1.1 requests are", async () => {
-    let seen: Request | undefined;
+    let seen: HttpRequest | undefined;
     const server = await opened.serve((request) => {
       seen = request;
       return fine(JSON.stringify(request.json()), { headers: { "content-type": "application/json" } });
@@ -91,7 +96,7 @@ describe("HTTP/2: requests", () => {
         told[index].open();
       });
       arrived[index].open();
-      return new Promise<Response>(() => undefined);
+      return new Promise<HttpResponse>(() => undefined);
     });
     const session = await opened.session(server);
     const stream = session.request({ ":path": "/0" });

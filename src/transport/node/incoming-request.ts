@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type AgentError, type Cancel, CancelSource, type Maybe } from "../../envelope/index.js";
-import type { Connection, Headers, Request } from "../exchange.js";
+import type { Connection, HttpHeaders, HttpRequest } from "../exchange.js";
 import { readJson } from "../json.js";
 import { isLoopbackAddress, wasForwarded } from "../loopback.js";
 import { splitTarget } from "../request.js";
@@ -24,7 +24,7 @@ export interface RequestHead {
 }
 
 /** A request as Node received it. Members that cost something are made when somebody asks. */
-export class Incoming implements Request {
+export class IncomingRequest implements HttpRequest {
   readonly #head: RequestHead;
   readonly #address: Address;
   readonly #jsonDepth: number;
@@ -60,7 +60,7 @@ export class Incoming implements Request {
     return `${this.connection.secure ? "https" : "http"}://${this.#head.headers.host ?? ""}${url}`;
   }
 
-  get headers(): Headers {
+  get headers(): HttpHeaders {
     return headersOf(this.#head);
   }
 
@@ -97,9 +97,9 @@ export class Incoming implements Request {
 }
 
 /** Node joins repeated fields itself, except `set-cookie`, which has no business in a request. */
-export function headersOf({ headers }: RequestHead): Headers {
+export function headersOf({ headers }: RequestHead): HttpHeaders {
   if (headers["set-cookie"] !== undefined) delete headers["set-cookie"];
-  return headers as Headers; // without set-cookie every value is a string
+  return headers as HttpHeaders; // without set-cookie every value is a string
 }
 
 export function addressOf(url: string): Address {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type ClientRequest, get, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Chunk, Exchange, Request } from "../exchange.js";
+import type { Chunk, Exchange, HttpRequest } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { type Listening, listen } from "./listen.js";
 
@@ -19,7 +19,7 @@ async function serve(exchange: Exchange, limits: Partial<Limits> = {}, onError?:
   return listening;
 }
 
-function streaming(chunks: (request: Request) => AsyncIterable<Chunk>): Exchange {
+function streaming(chunks: (request: HttpRequest) => AsyncIterable<Chunk>): Exchange {
   return (request) => ({ status: 200, headers: STREAM, body: chunks(request) });
 }
 
@@ -105,7 +105,7 @@ describe("listen: streams", () => {
 
   test("a client that hangs up runs the generator's finally and cancels the request", async () => {
     const finished = signal();
-    let seen: Request | undefined;
+    let seen: HttpRequest | undefined;
     const { url } = await serve(
       streaming(async function* (request) {
         seen = request;

@@ -1,7 +1,7 @@
 import { connect, Server, type Socket } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { AgentError } from "../../envelope/index.js";
-import type { Exchange, Request, Response } from "../exchange.js";
+import type { Exchange, HttpRequest, HttpResponse } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { type Listening, listen } from "./listen.js";
 
@@ -60,7 +60,7 @@ const json = async (response: globalThis.Response): Promise<unknown> => response
 
 describe("listen: requests and answers", () => {
   test("shows the request as it was sent", async () => {
-    let seen: Request | undefined;
+    let seen: HttpRequest | undefined;
     const { url, port, address } = await serve((request) => {
       seen = request;
       return {
@@ -83,7 +83,7 @@ describe("listen: requests and answers", () => {
   });
 
   test("a forwarded request is not loopback, and an absolute target stays as it is", async () => {
-    const seen: Request[] = [];
+    const seen: HttpRequest[] = [];
     const { port, url } = await serve((request) => {
       seen.push(request);
       return { status: 204, headers: {}, body: undefined };
@@ -151,7 +151,7 @@ describe("listen: requests and answers", () => {
     let running = 0;
     const { port } = await serve(() => {
       running++;
-      return new Promise<Response>(() => undefined);
+      return new Promise<HttpResponse>(() => undefined);
     });
     const raw = await dial(port);
     raw.socket.write("GET / HTTP/1.1\r\nhost: h\r\n\r\n".repeat(300));
@@ -287,7 +287,7 @@ describe("listen: peers that crawl, lie and vanish", () => {
   });
 
   test("rubbish behind a request never becomes that request's answer", async () => {
-    const { port } = await serve(() => new Promise<Response>(() => undefined));
+    const { port } = await serve(() => new Promise<HttpResponse>(() => undefined));
     const raw = await dial(port);
     raw.socket.write(`GET / HTTP/1.1\r\nhost: h\r\n\r\nrubbish\r\n\r\n`);
     expect(await raw.closed).toBe("");
@@ -307,12 +307,12 @@ describe("listen: peers that crawl, lie and vanish", () => {
   });
 
   test("who hangs up while waiting cancels the request, on first use and after", async () => {
-    const seen: Request[] = [];
+    const seen: HttpRequest[] = [];
     let arrived = (): void => undefined;
     const { port } = await serve((request) => {
       seen.push(request);
       arrived();
-      return new Promise<Response>(() => undefined);
+      return new Promise<HttpResponse>(() => undefined);
     });
     const raw = await dial(port);
     const here = new Promise<void>((resolve) => {
@@ -353,7 +353,7 @@ describe("listen: shutdown", () => {
       (request) => {
         if (request.path === "/quick") return { status: 200, headers: {}, body: "quick" };
         arrived();
-        return new Promise<Response>((resolve) => {
+        return new Promise<HttpResponse>((resolve) => {
           release = () => resolve({ status: 200, headers: {}, body: "slow" });
         });
       },

@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { AgentError, type Maybe } from "../../envelope/index.js";
 import type { Exchange } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
-import { Reception } from "./connection-dispatcher.js";
-import { Door } from "./http-handler.js";
+import { ConnectionDispatcher } from "./connection-dispatcher.js";
+import { HttpHandler } from "./http-handler.js";
 import { clearServer, tlsServer } from "./http1-server.js";
 import { clientPolicy, contextOptions, type TlsOptions } from "./tls.js";
 
@@ -38,8 +38,8 @@ const SHUTDOWN_TICK_MS = 25;
 /** An exchange on a TCP port: HTTP/1.1 and HTTP/2, in clear or under TLS. */
 export async function listen(exchange: Exchange, options: ListenOptions): Promise<Listening> {
   const { host = "127.0.0.1", port: wanted, tls } = options;
-  const door = new Door(exchange, { limits: options.limits ?? DEFAULT_LIMITS, onError: options.onError });
-  const reception = new Reception(door);
+  const door = new HttpHandler(exchange, { limits: options.limits ?? DEFAULT_LIMITS, onError: options.onError });
+  const reception = new ConnectionDispatcher(door);
   const { server, reload } = tls === undefined ? inClear(door, reception) : underTls(door, reception, tls);
   await bind(server, wanted, host);
   // A connection that cannot be accepted, for want of memory or of descriptors, must not end the process.
@@ -54,7 +54,7 @@ interface Serving {
   reload(tls: TlsOptions): void;
 }
 
-function inClear(door: Door, reception: Reception): Serving {
+function inClear(door: HttpHandler, reception: ConnectionDispatcher): Serving {
   const server = clearServer(door);
   reception.receive(server);
   const reload = (): never => {
@@ -63,7 +63,7 @@ function inClear(door: Door, reception: Reception): Serving {
   return { server, reload };
 }
 
-function underTls(door: Door, reception: Reception, before: TlsOptions): Serving {
+function underTls(door: HttpHandler, reception: ConnectionDispatcher, before: TlsOptions): Serving {
   const server = tlsServer(door, before);
   reception.receiveTls(server);
   const policy = clientPolicy(before);
@@ -103,7 +103,7 @@ function nameOf(address: string): string {
   return address.includes(":") ? `[${address}]` : address;
 }
 
-async function shutDown(server: Server, door: Door, reception: Reception): Promise<void> {
+async function shutDown(server: Server, door: HttpHandler, reception: ConnectionDispatcher): Promise<void> {
   door.closing = true;
   reception.close();
   await new Promise<void>((resolve) => {

@@ -1,18 +1,18 @@
 import type { Socket } from "node:net";
 
 /** Something under way that must hear when its socket closes. */
-export interface Live {
+export interface LiveExchange {
   hangUp(): void;
 }
 
 const LIVE = Symbol("what is live on this socket");
-type Tracked = Socket & { [LIVE]?: Live[] };
+type Tracked = Socket & { [LIVE]?: LiveExchange[] };
 
 /** Pipelined requests run side by side, so one connection could start any number of them. */
 const PIPELINED = 100;
 
 /** From now on the socket's end is told: one listener per socket instead of one per request. False when it has too many. */
-export function track(socket: Tracked, passage: Live): boolean {
+export function track(socket: Tracked, passage: LiveExchange): boolean {
   const live = socket[LIVE];
   if (live === undefined) {
     socket[LIVE] = [passage];
@@ -24,7 +24,7 @@ export function track(socket: Tracked, passage: Live): boolean {
   return true;
 }
 
-export function untrack(socket: Tracked, passage: Live): void {
+export function untrack(socket: Tracked, passage: LiveExchange): void {
   const live = socket[LIVE];
   if (live === undefined) return;
   if (live[live.length - 1] === passage) {

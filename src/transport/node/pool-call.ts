@@ -1,7 +1,7 @@
 import { type Dispatcher, errors } from "undici";
 import { AgentError } from "../../envelope/index.js";
 import { ByteCollector, bodyTooLarge, isEventStream } from "../body.js";
-import type { Headers, Request, Response } from "../exchange.js";
+import type { HttpHeaders, HttpRequest, HttpResponse } from "../exchange.js";
 import { ByteStream } from "./byte-stream.js";
 import { connectionProblem, fellSilent, noAnswer, type Progress } from "./connection-problem.js";
 
@@ -21,7 +21,7 @@ export interface CallOptions {
  */
 export class PoolCall implements Dispatcher.DispatchHandler {
   readonly #options: CallOptions;
-  readonly #resolve: (response: Response) => void;
+  readonly #resolve: (response: HttpResponse) => void;
   readonly #reject: (error: AgentError) => void;
   readonly #off: () => void;
   #abort: ((error: Error) => void) | undefined;
@@ -34,9 +34,9 @@ export class PoolCall implements Dispatcher.DispatchHandler {
   readonly #collected: ByteCollector;
 
   constructor(
-    request: Request,
+    request: HttpRequest,
     options: CallOptions,
-    resolve: (response: Response) => void,
+    resolve: (response: HttpResponse) => void,
     reject: (error: AgentError) => void,
   ) {
     this.#options = options;
@@ -125,9 +125,9 @@ export class PoolCall implements Dispatcher.DispatchHandler {
 }
 
 /** Headers are read when somebody asks: most answers are judged by their status and body. */
-class PooledResponse implements Response {
+class PooledResponse implements HttpResponse {
   readonly #rawHeaders: Buffer[];
-  #headers: Headers | undefined;
+  #headers: HttpHeaders | undefined;
 
   constructor(
     readonly status: number,
@@ -137,14 +137,14 @@ class PooledResponse implements Response {
     this.#rawHeaders = rawHeaders;
   }
 
-  get headers(): Headers {
+  get headers(): HttpHeaders {
     this.#headers ??= readHeaders(this.#rawHeaders);
     return this.#headers;
   }
 }
 
 /** Lower-case names, repeated fields joined. No prototype, so that no name means anything else. */
-function readHeaders(raw: readonly Buffer[]): Headers {
+function readHeaders(raw: readonly Buffer[]): HttpHeaders {
   const headers: Record<string, string> = Object.create(null);
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = String(raw[index]).toLowerCase();

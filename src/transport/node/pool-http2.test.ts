@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createNetServer, type Server, type So
 import { afterEach, describe, expect, test } from "vitest";
 import { gate, Opened } from "../../../test/helpers/sockets.js";
 import { AgentError, CancelSource } from "../../envelope/index.js";
-import { type Chunk, isStream, type Link, type Response } from "../exchange.js";
+import { type Chunk, type HttpResponse, isStream, type Link } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { makeRequest } from "../request.js";
 import { type PoolOptions, poolLink } from "./pool.js";
@@ -89,12 +89,12 @@ async function errorOf(work: unknown): Promise<AgentError> {
   return new AgentError("internal", "nothing was thrown");
 }
 
-function chunksOf({ body }: Response): AsyncIterator<Chunk> {
+function chunksOf({ body }: HttpResponse): AsyncIterator<Chunk> {
   if (!isStream(body)) throw new Error("a stream was expected");
   return body[Symbol.asyncIterator]();
 }
 
-async function textOf(response: Response): Promise<string> {
+async function textOf(response: HttpResponse): Promise<string> {
   let text = "";
   const chunks = chunksOf(response);
   for (let step = await chunks.next(); step.done !== true; step = await chunks.next()) text += Buffer.from(step.value).toString();

@@ -5,7 +5,7 @@ import { makeAuthority, type Pair } from "../../../test/certificates.js";
 import { Opened, type Secured, secured } from "../../../test/helpers/sockets.js";
 import { AgentError } from "../../envelope/index.js";
 import { wholeBody } from "../body.js";
-import type { Exchange, Response } from "../exchange.js";
+import type { Exchange, HttpResponse } from "../exchange.js";
 import { DEFAULT_LIMITS } from "../limits.js";
 import { makeRequest } from "../request.js";
 import { type PoolOptions, poolLink } from "./pool.js";
@@ -44,7 +44,7 @@ describe.each([
   ["HTTP/1.1", "application/json"],
   ["HTTP/2", "application/grpc"],
 ])("poolLink over TLS, %s", (_, contentType) => {
-  async function call(url: string, tls: PoolOptions["tls"]): Promise<Response> {
+  async function call(url: string, tls: PoolOptions["tls"]): Promise<HttpResponse> {
     const limits = { ...DEFAULT_LIMITS, drainMs: 50 };
     const link = poolLink({ limits, connectTimeoutMs: 3_000, headersTimeoutMs: 3_000, tls });
     opened.add(() => link.close());
@@ -58,7 +58,7 @@ describe.each([
     );
   }
 
-  const textOf = async ({ body }: Response): Promise<string> => Buffer.from(await wholeBody(body, 1_000)).toString();
+  const textOf = async ({ body }: HttpResponse): Promise<string> => Buffer.from(await wholeBody(body, 1_000)).toString();
 
   test("a private authority, by address and by name, with and without a client certificate", async () => {
     const { url } = await opened.serve(exchange, {}, { tls: { ...made.pair, clientCa: made.authority.ca } });

@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type RequestListener } from "node:htt
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { AgentError, CancelSource } from "../../envelope/index.js";
-import { type Chunk, isStream, type Link, type Response } from "../exchange.js";
+import { type Chunk, type HttpResponse, isStream, type Link } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { makeRequest } from "../request.js";
 import { type PoolOptions, poolLink } from "./pool.js";
@@ -59,12 +59,12 @@ async function errorOf(work: unknown): Promise<AgentError> {
   return new AgentError("internal", "nothing was thrown");
 }
 
-function chunksOf(response: Response): AsyncIterator<Chunk> {
+function chunksOf(response: HttpResponse): AsyncIterator<Chunk> {
   if (!isStream(response.body)) throw new Error("a stream was expected");
   return response.body[Symbol.asyncIterator]();
 }
 
-const textOf = (response: Response): string => Buffer.from(response.body as Uint8Array).toString();
+const textOf = (response: HttpResponse): string => Buffer.from(response.body as Uint8Array).toString();
 
 describe("poolLink: answers", () => {
   test("sends what it is given and returns the whole answer", async () => {

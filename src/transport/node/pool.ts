@@ -2,7 +2,7 @@ import type { LookupFunction } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 import { Pool } from "undici";
 import { AgentError, type Maybe } from "../../envelope/index.js";
-import type { Link, Request, Response } from "../exchange.js";
+import type { HttpRequest, HttpResponse, Link } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { splitTarget } from "../request.js";
 import { Http2Call } from "./http2-call.js";
@@ -52,7 +52,7 @@ export function poolLink(options: PoolOptions = {}): Link {
 }
 
 class PooledLink implements Link {
-  readonly exchange = (request: Request): Promise<Response> => this.#exchange(request);
+  readonly exchange = (request: HttpRequest): Promise<HttpResponse> => this.#exchange(request);
   readonly #options: PoolOptions;
   readonly #limits: Limits;
   readonly #most: number;
@@ -72,7 +72,7 @@ class PooledLink implements Link {
     return this.#closed;
   }
 
-  #exchange(request: Request): Promise<Response> {
+  #exchange(request: HttpRequest): Promise<HttpResponse> {
     const { guard } = this.#options;
     if (guard === undefined) return this.#send(request);
     try {
@@ -84,7 +84,7 @@ class PooledLink implements Link {
     }
   }
 
-  #send(request: Request): Promise<Response> {
+  #send(request: HttpRequest): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
       if (request.cancel.reason !== undefined) throw request.cancel.reason;
       const { origin, path, query } = splitTarget(request.target);
@@ -191,7 +191,7 @@ class PooledLink implements Link {
 }
 
 /** gRPC needs trailers, which only HTTP/2 has for sure. */
-function isGrpc({ headers }: Request): boolean {
+function isGrpc({ headers }: HttpRequest): boolean {
   return headers["content-type"]?.startsWith("application/grpc") === true;
 }
 

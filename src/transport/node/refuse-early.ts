@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Response } from "../exchange.js";
+import type { HttpResponse } from "../exchange.js";
 import { flatHeaders, writeWhole } from "./write-response.js";
 
 /** How long a refused upload is read and thrown away, so that the peer sees the refusal and not a reset. */
@@ -9,7 +9,7 @@ export const LINGER_MS = 500;
  * Answers before the body was read. The answer is written whole, but the connection is closed only after the peer had
  * the chance to read it: closing with unread input makes the kernel send a reset, which destroys the answer.
  */
-export function refuseEarly(req: IncomingMessage, res: ServerResponse, response: Response): void {
+export function refuseEarly(req: IncomingMessage, res: ServerResponse, response: HttpResponse): void {
   if (req.complete || req.readableEnded) {
     writeWhole(res, response, true);
     return;

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Maybe } from "../../envelope/index.js";
 import type { Exchange } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
-import { Door } from "./http-handler.js";
+import { HttpHandler } from "./http-handler.js";
 
 export interface RequestListenerOptions {
   readonly limits?: Maybe<Limits>;
@@ -20,6 +20,6 @@ export function requestListener(
   options: RequestListenerOptions = {},
 ): (req: IncomingMessage, res: ServerResponse) => void {
   const { limits = DEFAULT_LIMITS, basePath, onError } = options;
-  const door = new Door(exchange, { limits, basePath, onError });
+  const door = new HttpHandler(exchange, { limits, basePath, onError });
   return (req, res) => door.enter(req, res);
 }

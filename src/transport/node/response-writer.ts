@@ -1,8 +1,8 @@
 import type { Maybe } from "../../envelope/index.js";
-import type { Chunk, Response } from "../exchange.js";
+import type { Chunk, HttpResponse } from "../exchange.js";
 
 /** What an outlet tells whoever writes to it. */
-export interface OutletEvents {
+export interface ResponseWriterEvents {
   /** The peer took what was written. */
   drained(): void;
   /** The peer took nothing for as long as it may, or is gone. */
@@ -10,9 +10,9 @@ export interface OutletEvents {
 }
 
 /** Where the chunks of an answer go: all that HTTP/1.1 and HTTP/2 do differently while a stream is written. */
-export interface Outlet {
+export interface ResponseWriter {
   /** Writes the head. Throws, before anything is written, for headers that are not HTTP. */
-  open(response: Response, events: OutletEvents): void;
+  open(response: HttpResponse, events: ResponseWriterEvents): void;
   /** False asks to wait for `drained`. */
   write(chunk: Chunk): boolean;
   /** True while the peer has not taken what was written. */

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { type Spoken, sniff } from "./sniff.js";
+import { sniff, type WireProtocol } from "./sniff.js";
 
 /** As much of a socket as is listened to; what is put back is counted and not told again. */
 class Listened extends EventEmitter {
@@ -28,9 +28,9 @@ class Listened extends EventEmitter {
   }
 }
 
-function hear(): { readonly socket: Listened; readonly heard: (Spoken | undefined)[] } {
+function hear(): { readonly socket: Listened; readonly heard: (WireProtocol | undefined)[] } {
   const socket = new Listened();
-  const heard: (Spoken | undefined)[] = [];
+  const heard: (WireProtocol | undefined)[] = [];
   sniff(socket as unknown as Socket, 60_000, (spoken) => heard.push(spoken)); // as much of one as it uses
   return { socket, heard };
 }

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 
 /** What the first bytes of a connection are the beginning of. */
-export type Spoken = "http1" | "http2" | "tls";
+export type WireProtocol = "http1" | "http2" | "tls";
 
 /** RFC 9113 §3.4: the connection preface of HTTP/2 with prior knowledge starts like no HTTP/1 method. */
 const PREFACE = Buffer.from("PRI ");
@@ -15,7 +15,7 @@ const HANDSHAKE = 0x16;
  * Reads the first bytes of a connection under a timer, puts them back, and says what they are; undefined when nothing was
  * said in time or the socket closed before. A socket that stays silent is destroyed.
  */
-export function sniff(socket: Socket, firstByteMs: number, heard: (spoken: Spoken | undefined) => void): void {
+export function sniff(socket: Socket, firstByteMs: number, heard: (spoken: WireProtocol | undefined) => void): void {
   const timer = setTimeout(() => {
     leave();
     socket.destroy();
@@ -53,7 +53,7 @@ export function sniff(socket: Socket, firstByteMs: number, heard: (spoken: Spoke
 }
 
 /** Undefined while there are fewer bytes than the preface and all of them fit: the next ones decide. */
-function spokenBy(first: Buffer): Spoken | undefined {
+function spokenBy(first: Buffer): WireProtocol | undefined {
   if (first[0] === HANDSHAKE) return "tls";
   const compared = Math.min(first.length, PREFACE.length);
   if (!first.subarray(0, compared).equals(PREFACE.subarray(0, compared))) return "http1";

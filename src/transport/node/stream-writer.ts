@@ -1,5 +1,5 @@
-import type { Chunk, Response } from "../exchange.js";
-import type { Outlet } from "./response-writer.js";
+import type { Chunk, HttpResponse } from "../exchange.js";
+import type { ResponseWriter } from "./response-writer.js";
 
 export interface StreamEnd {
   /** Runs once, however the stream ended. */
@@ -12,8 +12,8 @@ export interface StreamEnd {
  * is cut, never ended, so that nobody takes it for complete.
  */
 export class StreamWriter {
-  readonly #outlet: Outlet;
-  readonly #response: Response;
+  readonly #outlet: ResponseWriter;
+  readonly #response: HttpResponse;
   readonly #iterator: AsyncIterator<Chunk>;
   readonly #stallMs: number;
   readonly #end: StreamEnd;
@@ -22,8 +22,8 @@ export class StreamWriter {
   #drained: (() => void) | undefined;
 
   constructor(
-    outlet: Outlet,
-    response: Response,
+    outlet: ResponseWriter,
+    response: HttpResponse,
     chunks: AsyncIterable<Chunk>,
     options: { readonly stallMs: number; readonly end: StreamEnd },
   ) {

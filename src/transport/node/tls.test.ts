@@ -6,7 +6,7 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { makeAuthority, type Pair } from "../../../test/certificates.js";
 import { answerOf, ask, gate, Opened, type Secured, secured } from "../../../test/helpers/sockets.js";
 import type { AgentError } from "../../envelope/index.js";
-import type { Connection, Exchange, Request } from "../exchange.js";
+import type { Connection, Exchange, HttpRequest } from "../exchange.js";
 import { type Listening, listen } from "./listen.js";
 
 const opened = new Opened();
@@ -94,7 +94,7 @@ describe("client certificates", () => {
   }
 
   test("are shown when the authority vouches for them, and only then", async () => {
-    let last: Request | undefined;
+    let last: HttpRequest | undefined;
     const exchange: Exchange = (request) => {
       last = request;
       return { status: 200, headers: {}, body: "ok" };

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Chunk, Response } from "../exchange.js";
+import type { Chunk, HttpResponse } from "../exchange.js";
 
 /** RFC 9110 §6.4.1: these never have content, so they say no length. */
 export function hasNoContent(status: number): boolean {
@@ -7,7 +7,7 @@ export function hasNoContent(status: number): boolean {
 }
 
 /** A whole answer: head and body leave in one write. Throws, before anything is written, for headers that are not HTTP. */
-export function writeWhole(res: ServerResponse, response: Response, closing: boolean): void {
+export function writeWhole(res: ServerResponse, response: HttpResponse, closing: boolean): void {
   const body = response.body as Chunk | undefined; // streams go through StreamWriter
   const fields = flatHeaders(response.headers, closing);
   if (response.trailers !== undefined) {
@@ -27,7 +27,7 @@ export function writeWhole(res: ServerResponse, response: Response, closing: boo
 }
 
 /** Name, value, name, value: the form Node writes without copying it into an object of its own. */
-export function flatHeaders(headers: Response["headers"], closing: boolean): string[] {
+export function flatHeaders(headers: HttpResponse["headers"], closing: boolean): string[] {
   const fields: string[] = [];
   for (const name in headers) {
     const value = headers[name];

@@ -2,14 +2,14 @@ import { connect as connectHttp2, constants } from "node:http2";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { answerOf, ask, gate, Opened } from "../../../test/helpers/sockets.js";
-import type { Exchange, Response } from "../exchange.js";
+import type { Exchange, HttpResponse } from "../exchange.js";
 
 const opened = new Opened();
 afterEach(() => opened.close());
 
 /** More than the kernel takes for a reader on the same machine. */
 const LARGE = 32 * 1024 * 1024;
-const fine = (body: Response["body"]): Response => ({ status: 200, headers: {}, body });
+const fine = (body: HttpResponse["body"]): HttpResponse => ({ status: 200, headers: {}, body });
 
 describe("a whole HTTP/1.1 answer", () => {
   test("that nobody reads is cut after writeStallMs", async () => {
@@ -46,7 +46,7 @@ describe("an HTTP/2 answer to a peer that opens no window and only pings", () =>
   async function* once(): AsyncGenerator<string> {
     yield "x";
   }
-  const answers: { readonly [path: string]: () => Response } = {
+  const answers: { readonly [path: string]: () => HttpResponse } = {
     "/small": () => fine("x"),
     "/large": () => fine(Buffer.alloc(LARGE)),
     "/stream": () => fine(once()),

@@ -3,12 +3,12 @@ import {
   bearerTokens,
   bridge,
   connect,
+  DiscoveryCache,
   type Loss,
   type Protocol,
   type RemoteAgent,
   type Server,
   serve,
-  Verdicts,
 } from "../../../src/index.js";
 import type { Way } from "./ways.js";
 import type { Worker } from "./worker.js";
@@ -60,7 +60,12 @@ interface OpenWay extends BridgedWay {
 }
 
 async function openWay(url: string, way: Way, protocols: readonly Protocol[], strict: boolean): Promise<OpenWay> {
-  const bridged = await bridge(url, { protocols, pin: way.pin, verdicts: new Verdicts(), bridge: { name: "bridged", strict } });
+  const bridged = await bridge(url, {
+    protocols,
+    pin: way.pin,
+    verdicts: new DiscoveryCache(),
+    bridge: { name: "bridged", strict },
+  });
   const admission = bearerTokens(new Map(Object.entries(TOKENS)));
   const gateway: Server = await serve(bridged, { protocols, admission });
   const callers = new Map<string, Promise<RemoteAgent>>();
@@ -75,7 +80,7 @@ async function openWay(url: string, way: Way, protocols: readonly Protocol[], st
         connect(gateway.url, {
           protocols,
           pin: front.pin,
-          verdicts: new Verdicts(),
+          verdicts: new DiscoveryCache(),
           credentials: { bearer: TOKENS[who] },
           as: who,
           onLoss: (loss) => void told.push(loss),

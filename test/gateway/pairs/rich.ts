@@ -1,6 +1,14 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import { type Envelope, type Event, type EventOf, isPromise, type Loss, type Status, startCall } from "../../../src/index.js";
+import {
+  type AgentEvent,
+  type Envelope,
+  type EventOf,
+  isPromise,
+  type Loss,
+  type Status,
+  startCall,
+} from "../../../src/index.js";
 import { type AgentFunction, Relayed, RelayedMessage } from "../../../src/tasks/index.js";
 import { differences, unreported } from "../../bridge/differences.js";
 import { ended, message, said, uuid } from "../../bridge/samples.js";
@@ -151,7 +159,7 @@ function wholeOf({ intent, role, content, context, meta, references, extensions,
   return { intent, role, content, context: { ...context, stream: undefined }, meta, references, extensions, metadata };
 }
 
-function answerDifferences({ content, metadata }: Pick<Envelope, "content" | "metadata">, got: Event): readonly string[] {
+function answerDifferences({ content, metadata }: Pick<Envelope, "content" | "metadata">, got: AgentEvent): readonly string[] {
   const places = differences(content, contentOf([got]), "message.content");
   const kept = got.kind === "message" ? got.message.metadata : got.kind === "task" ? got.task.artifacts[0]?.metadata : undefined;
   return [...places, ...differences(metadata, kept, "message.metadata")];
@@ -170,7 +178,11 @@ function endedAs({ state, artifacts }: EndedTask, words: Envelope): Relayed {
   );
 }
 
-function taskDifferences({ state, artifacts }: EndedTask, { content }: Pick<Envelope, "content">, got: Event): readonly string[] {
+function taskDifferences(
+  { state, artifacts }: EndedTask,
+  { content }: Pick<Envelope, "content">,
+  got: AgentEvent,
+): readonly string[] {
   if (got.kind !== "task") return ["task"];
   const { status } = got.task;
   return differences(

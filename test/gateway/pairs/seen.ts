@@ -1,8 +1,8 @@
 import {
   AgentError,
+  type AgentEvent,
   answerOf,
   EMULATED_KEY,
-  type Event,
   type EventOf,
   type Part,
   type Task,
@@ -10,7 +10,7 @@ import {
 } from "../../../src/index.js";
 
 /** What a reader of a stream sees of an event, whichever wires it crossed. */
-export function seen(event: Event): string {
+export function seen(event: AgentEvent): string {
   switch (event.kind) {
     case "task":
       return `task ${event.task.status.state}`;
@@ -30,7 +30,7 @@ export async function collect<T>(events: AsyncIterable<T>): Promise<readonly T[]
 }
 
 /** The content of all events, in the order in which it came. */
-export function contentOf(events: readonly Event[]): readonly Part[] {
+export function contentOf(events: readonly AgentEvent[]): readonly Part[] {
   return events.flatMap((event) => {
     switch (event.kind) {
       case "message":
@@ -46,14 +46,14 @@ export function contentOf(events: readonly Event[]): readonly Part[] {
 }
 
 /** The words of all events without a gap: where pieces were cut does not show. */
-export function wordsOf(events: readonly Event[]): string {
+export function wordsOf(events: readonly AgentEvent[]): string {
   return contentOf(events)
     .map((part) => (part.kind === "text" ? part.text : `<${part.kind}>`))
     .join("");
 }
 
 /** What the gateway says it stood in for. */
-export function emulatedIn(events: readonly Event[]): readonly unknown[] {
+export function emulatedIn(events: readonly AgentEvent[]): readonly unknown[] {
   return events.flatMap((event) => {
     const metadata = event.kind === "status" || event.kind === "artifact" ? event.metadata : undefined;
     const flagged = metadata?.[EMULATED_KEY];
@@ -67,7 +67,7 @@ export function taskIn(event: EventOf<"send">): Task {
 }
 
 /** The task that a stream is about. */
-export function taskIdIn(events: readonly Event[]): string {
+export function taskIdIn(events: readonly AgentEvent[]): string {
   for (const event of events) {
     if (event.kind === "task") return event.task.id;
     if (event.kind === "status" || event.kind === "artifact") return event.taskId;

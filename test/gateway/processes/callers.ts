@@ -1,4 +1,11 @@
-import { type ConnectOptions, connect, type Event, type RemoteAgent, type Task, Verdicts } from "../../../src/index.js";
+import {
+  type AgentEvent,
+  type ConnectOptions,
+  connect,
+  DiscoveryCache,
+  type RemoteAgent,
+  type Task,
+} from "../../../src/index.js";
 import type { Way } from "../pairs/ways.js";
 
 /** Who may call the gateways of these tests. */
@@ -19,7 +26,7 @@ export async function callerOf(
   options: ConnectOptions = {},
 ): Promise<RemoteAgent> {
   const peer = await connect(`${gatewayUrl}/a2a/${agent}`, {
-    verdicts: new Verdicts(),
+    verdicts: new DiscoveryCache(),
     resume: false,
     credentials: { bearer: TOKENS[who] },
     ...options,
@@ -34,19 +41,19 @@ export async function closeCallers(): Promise<void> {
 }
 
 /** The task of an answer that must have one. */
-export function taskOf(event: Event): Task {
+export function taskOf(event: AgentEvent): Task {
   if (event.kind !== "task") throw new Error(`a ${event.kind} came where a task was expected`);
   return event.task;
 }
 
 /** What a reader was given of one task, event by event. */
 export class Reading {
-  readonly events: Event[] = [];
+  readonly events: AgentEvent[] = [];
   broke: unknown;
   readonly done: Promise<void>;
   readonly #waiting = new Set<() => void>();
 
-  constructor(stream: AsyncIterable<Event>) {
+  constructor(stream: AsyncIterable<AgentEvent>) {
     this.done = this.#read(stream);
   }
 
@@ -73,7 +80,7 @@ export class Reading {
     }
   }
 
-  async #read(stream: AsyncIterable<Event>): Promise<void> {
+  async #read(stream: AsyncIterable<AgentEvent>): Promise<void> {
     try {
       for await (const event of stream) {
         this.events.push(event);
@@ -87,14 +94,14 @@ export class Reading {
 }
 
 /** The pieces of text that artifact events brought, as they came. */
-export function piecesOf(events: readonly Event[]): readonly string[] {
+export function piecesOf(events: readonly AgentEvent[]): readonly string[] {
   return events.flatMap((event) =>
     event.kind === "artifact" ? event.artifact.parts.map((part) => (part.kind === "text" ? part.text : part.kind)) : [],
   );
 }
 
 /** What a reader holds that follows the rule: a piece is added, anything else replaces. */
-export function heldBy(events: readonly Event[]): readonly string[] {
+export function heldBy(events: readonly AgentEvent[]): readonly string[] {
   let held: string[] = [];
   for (const event of events) {
     if (event.kind === "task") held = event.task.artifacts.flatMap(({ parts }) => textsOf(parts));

@@ -4,13 +4,13 @@ import {
   bearerTokens,
   bridge,
   type Clock,
+  DiscoveryCache,
   openRedisStore,
   openSqliteStore,
   type ServeOptions,
   type Store,
   serve,
   systemClock,
-  Verdicts,
 } from "../../../src/index.js";
 import { TOKENS } from "./callers.js";
 
@@ -59,7 +59,7 @@ async function openStore(): Promise<Store | undefined> {
 
 const bridges: readonly Bridge[] = await Promise.all(
   facts.upstreams.map(({ name, url, hurry = 1, ...options }) =>
-    bridge(url, { ...options, verdicts: new Verdicts(), clock: hurried(hurry), bridge: { name, secret: SECRET } }),
+    bridge(url, { ...options, verdicts: new DiscoveryCache(), clock: hurried(hurry), bridge: { name, secret: SECRET } }),
   ),
 );
 const store = await openStore();

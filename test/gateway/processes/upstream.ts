@@ -82,7 +82,7 @@ const ask: AgentFunction = async function* (message, task) {
 const fill: AgentFunction = async function* (message, task) {
   const [, many = 0, bytes = 0] = message.text.split(" ").map(Number);
   for (let number = 0; number < many; number++) {
-    const text = `${number} `.padEnd(bytes, ".//");
+    const text = `${number} `.padEnd(bytes, ".");
     yield task.artifact(text, { id: `a${number % 2}`, append: false, last: false });
     if (number % 64 === 0) await pause(0);
   }

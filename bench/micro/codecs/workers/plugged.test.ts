@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { answerText, type Event, type Protocol, protocols, textOf } from "../../../../src/index.js";
+import { type AgentEvent, answerText, type Protocol, protocols, textOf } from "../../../../src/index.js";
 import { toy } from "../../../../test/toy/index.js";
 import { prose, SIZES } from "../workload.js";
 import { plug } from "./plugged.js";
@@ -47,7 +47,7 @@ test.each(protocols.filter(({ codec }) => codec !== undefined))(
 
 function wordsOf(answer: unknown): string {
   // The work of a client half is a reply to a send: one event.
-  const event = answer as Event;
+  const event = answer as AgentEvent;
   const words = event.kind === "message" ? textOf(event.message.content) : event.kind === "task" ? answerText(event.task) : "";
   expect(words).not.toBe("");
   return words;

@@ -1,11 +1,11 @@
 import {
+  type AgentEvent,
   type Card,
   createHost,
   createMemoryStore,
   type Envelope,
-  type Event,
   type Handler,
-  type Ids,
+  type IdSource,
   type Link,
   type Operation,
   type Peer,
@@ -33,9 +33,9 @@ const PUBLIC_URL = "http://bench.example";
 const SESSION_ID = "7a3c0b52-5d61-4f0e-9b7a-0d6f2c1e8a02";
 /** Whatever a protocol remembers of a message must not run into a limit while it is measured. */
 const ROOM = { keptRecords: 100_000_000 };
-const IDS: Ids = { now: Date.now, newId: () => crypto.randomUUID() };
+const IDS: IdSource = { now: Date.now, newId: () => crypto.randomUUID() };
 /** For the client half alone, which is given the same answer each time: it must belong to what was asked. */
-const SAME_IDS: Ids = { now: Date.now, newId: () => "00000000-0000-4000-8000-000000000009" };
+const SAME_IDS: IdSource = { now: Date.now, newId: () => "00000000-0000-4000-8000-000000000009" };
 
 /** Turns of the event loop that a half may take before what it was given comes out. */
 const TURNS_TO_COME_OUT = 100;
@@ -107,7 +107,7 @@ function codecWork({ codec }: Protocol, cards: readonly Card[], size: number) {
 /** All agents of a host, each called once with a text of this length: what went over the wire is kept. */
 async function say(protocol: Protocol, cards: readonly Card[], length: number) {
   const text = prose(length);
-  const answer: Event = { kind: "message", message: message(text, "agent") };
+  const answer: AgentEvent = { kind: "message", message: message(text, "agent") };
   const operation: Operation = { kind: "send", envelope: message(text, "user"), delivery: "answer", task: "auto" };
   let count = 0;
   const door = doorOf(protocol, cards, async () => answer);

@@ -1,6 +1,6 @@
 import { type Call, type Envelope, type JsonObject, type Maybe, NO_CONTEXT, type Operation } from "../../../envelope/index.js";
 import { addCallHeaders } from "../../../transport/call-headers.js";
-import type { Request, Response } from "../../../transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import type { StreamItem } from "../../../transport/peer-events.js";
 import type { Peer } from "../../protocol.js";
 import type { OperationName } from "../operations.js";
@@ -23,13 +23,13 @@ export interface Outgoing {
 /** How one binding puts an operation into a request and takes the result out of a response. */
 export interface ClientBinding {
   readonly name: "JSONRPC" | "HTTP+JSON" | "GRPC";
-  write(outgoing: Outgoing): Request;
+  write(outgoing: Outgoing): HttpRequest;
   /** The result of a one-answer response, or a promise of it; throws the peer's own error. */
-  readResult(response: Response, outgoing: Outgoing): unknown;
+  readResult(response: HttpResponse, outgoing: Outgoing): unknown;
   /** The item inside one event of a stream; throws the peer's own error. */
   readItem(data: unknown, outgoing: Outgoing): unknown;
   /** The items of a stream, where they are not server-sent events; throws the peer's own error. */
-  readItems?(response: Response, outgoing: Outgoing): AsyncIterator<StreamItem>;
+  readItems?(response: HttpResponse, outgoing: Outgoing): AsyncIterator<StreamItem>;
 }
 
 const NO_MESSAGE: Pick<Envelope, "extensions" | "context"> = Object.freeze({ extensions: undefined, context: NO_CONTEXT });

@@ -1,6 +1,6 @@
 import type { AgentError, Call, Card } from "../../../envelope/index.js";
 import { withoutEndSlashes } from "../../../transport/address-parts.js";
-import type { Link, Response } from "../../../transport/exchange.js";
+import type { HttpResponse, Link } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { jsonBody } from "../../../transport/peer-answer.js";
 import { makeRequest } from "../../../transport/request.js";
@@ -44,7 +44,7 @@ async function fetchOne(link: Link, url: string, call: Call, etag: string | unde
   return readDocument(response, url);
 }
 
-function readDocument(response: Response, url: string): FetchedCard | undefined {
+function readDocument(response: HttpResponse, url: string): FetchedCard | undefined {
   try {
     const document = jsonBody(response);
     return { kind: "card", card: readCard(document, bodyBytes(response)), url, etag: response.headers["etag"] };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { AgentError, type Card, type Event, type Operation, startCall } from "../../../envelope/index.js";
-import type { Chunk, Request, Response } from "../../../transport/exchange.js";
+import { AgentError, type AgentEvent, type Card, type Operation, startCall } from "../../../envelope/index.js";
+import type { Chunk, HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
-import type { Ids, Peer } from "../../protocol.js";
+import type { IdSource, Peer } from "../../protocol.js";
 import { offeredExtensions } from "../card/card-1.0.js";
 import { connect } from "../client.js";
 import { encodeFrame } from "../grpc/framing.js";
@@ -22,7 +22,7 @@ const card: Card = {
   security: { schemes: {}, anyOf: [] },
   interfaces: [],
 };
-const ids: Ids = { now: () => 1_000, newId: () => "id" };
+const ids: IdSource = { now: () => 1_000, newId: () => "id" };
 const GRPC = { "content-type": "application/grpc" };
 const OK = { "grpc-status": "0" };
 const get: Operation = { kind: "task.get", taskId: "t" };
@@ -34,8 +34,8 @@ const frame = encodeFrame(SCHEMA_1_0.Task, task);
 const item = (value: object): Uint8Array => encodeFrame(SCHEMA_1_0.StreamResponse, value as { [name: string]: never }); // literals of this file
 
 /** A peer that always answers the same, and what it was asked. */
-function peer(answer: Partial<Response> & { readonly sends?: readonly Chunk[] }, version = "1.0") {
-  const asked: Request[] = [];
+function peer(answer: Partial<HttpResponse> & { readonly sends?: readonly Chunk[] }, version = "1.0") {
+  const asked: HttpRequest[] = [];
   let letGo = false;
   async function* chunks(): AsyncGenerator<Chunk, void, void> {
     try {
@@ -44,7 +44,7 @@ function peer(answer: Partial<Response> & { readonly sends?: readonly Chunk[] },
       letGo = true;
     }
   }
-  const exchange = (request: Request): Response => {
+  const exchange = (request: HttpRequest): HttpResponse => {
     asked.push(request);
     return { status: 200, headers: GRPC, body: chunks(), ...answer };
   };
@@ -53,12 +53,12 @@ function peer(answer: Partial<Response> & { readonly sends?: readonly Chunk[] },
   return { handler, asked, isLetGo: () => letGo };
 }
 
-async function outcome(answer: Parameters<typeof peer>[0], operation: Operation = get): Promise<string | Event[]> {
+async function outcome(answer: Parameters<typeof peer>[0], operation: Operation = get): Promise<string | AgentEvent[]> {
   const reply = peer(answer).handler(operation, startCall());
   try {
     if (reply instanceof Promise) return [await reply];
-    const events: Event[] = [];
-    for await (const event of reply as AsyncIterable<Event>) events.push(event); // a promise was taken care of
+    const events: AgentEvent[] = [];
+    for await (const event of reply as AsyncIterable<AgentEvent>) events.push(event); // a promise was taken care of
     return events;
   } catch (thrown) {
     const error = AgentError.from(thrown);
@@ -93,7 +93,7 @@ describe("what is sent", () => {
 
   test("a stream asks for its place, under the name the card offers", async () => {
     const { handler, asked } = peer({ sends: [item({ statusUpdate: done })], trailers: () => OK });
-    const events = handler({ ...watch, after: "1.x" as never }, startCall()) as AsyncIterable<Event>; // it streams
+    const events = handler({ ...watch, after: "1.x" as never }, startCall()) as AsyncIterable<AgentEvent>; // it streams
     await expect(events[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "bad_peer" });
     expect(asked[0]?.headers).toMatchObject({ "a2a-extensions": "urn:koine:resume:1", "last-event-id": "1.x" });
     expect(offeredExtensions({ ...capabilities, idempotentSend: false }).map(({ uri }) => uri)).toEqual([RESUME_URI]);
@@ -203,7 +203,7 @@ describe("what comes back", () => {
 
   test("who stops reading lets go of the answer", async () => {
     const { handler, isLetGo } = peer({ sends: [item({ task }), item({ task })], trailers: () => OK });
-    const events = (handler(watch, startCall()) as AsyncIterable<Event>)[Symbol.asyncIterator](); // it streams
+    const events = (handler(watch, startCall()) as AsyncIterable<AgentEvent>)[Symbol.asyncIterator](); // it streams
     await events.next();
     await events.return?.();
     expect(isLetGo()).toBe(true);
@@ -212,8 +212,8 @@ describe("what comes back", () => {
 
 describe("a reader that leaves", () => {
   test("while the stream is being opened lets go of it as soon as it is open, and hears that it ended", async () => {
-    let answer = (_: Response): void => undefined;
-    const opening = new Promise<Response>((resolve) => {
+    let answer = (_: HttpResponse): void => undefined;
+    const opening = new Promise<HttpResponse>((resolve) => {
       answer = resolve;
     });
     let letGo = false;
@@ -227,7 +227,7 @@ describe("a reader that leaves", () => {
     };
     const way: Peer = { url: "http://peer:1", version: "1.0", binding: "GRPC", card };
     const handler = connect({ exchange: () => opening, close: async () => undefined }, way, ids);
-    const events = (handler(watch, startCall()) as AsyncIterable<Event>)[Symbol.asyncIterator](); // a subscription is a stream
+    const events = (handler(watch, startCall()) as AsyncIterable<AgentEvent>)[Symbol.asyncIterator](); // a subscription is a stream
     const next = events.next();
     await events.return?.();
     answer({ status: 200, headers: GRPC, body });

@@ -1,6 +1,6 @@
 import { AgentError, type JsonObject, type Maybe } from "../../../envelope/index.js";
 import { bytesOf } from "../../../transport/body.js";
-import { type Chunk, isStream, type Request, type Response } from "../../../transport/exchange.js";
+import { type Chunk, type HttpRequest, type HttpResponse, isStream } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
 import { badPeer, refuseRedirect } from "../../../transport/peer-answer.js";
@@ -19,14 +19,14 @@ import { type ClientBinding, callHeaders, type Outgoing } from "./binding.js";
 export const grpcBinding: ClientBinding = {
   name: "GRPC",
 
-  write(outgoing: Outgoing): Request {
+  write(outgoing: Outgoing): HttpRequest {
     const method = methodFor(outgoing);
     const body = encodeFrame(method.request, paramsOf(outgoing));
     const url = `${outgoing.peer.url}${method.path}`;
     return makeRequest({ method: "POST", url, headers: headersOf(outgoing), body, cancel: outgoing.call.cancel });
   },
 
-  async readResult(response: Response, outgoing: Outgoing): Promise<unknown> {
+  async readResult(response: HttpResponse, outgoing: Outgoing): Promise<unknown> {
     const messages = new GrpcMessages(response, outgoing, DEFAULT_LIMITS.bodyBytes);
     const first = await messages.next();
     if (first.done === true) throw badPeer(response, "the call went well, but its answer is missing");
@@ -52,7 +52,7 @@ function methodFor({ peer, name }: Outgoing): Method {
 function paramsOf({ peer, params, name, call }: Outgoing): JsonObject {
   if (peer.version !== "0.3") return params;
   if (name === "CancelTask" && params["metadata"] !== undefined)
-    call.lose({
+    call.reportLoss({
       protocol: "a2a",
       path: "operation.metadata",
       valueKind: "object",
@@ -76,7 +76,7 @@ function headersOf(outgoing: Outgoing): Record<string, string> {
 
 /** The messages of an answer as JSON objects, and at its end what its status says. */
 class GrpcMessages implements AsyncIterator<JsonObject, void> {
-  readonly #response: Response;
+  readonly #response: HttpResponse;
   readonly #outgoing: Outgoing;
   readonly #chunks: AsyncIterator<Chunk>;
   readonly #reader: FrameReader;
@@ -84,7 +84,7 @@ class GrpcMessages implements AsyncIterator<JsonObject, void> {
   readonly #take = (message: Uint8Array): void => void this.#waiting.push(message);
   #checked = false;
 
-  constructor(response: Response, outgoing: Outgoing, maxBytes: number) {
+  constructor(response: HttpResponse, outgoing: Outgoing, maxBytes: number) {
     this.#response = response;
     this.#outgoing = outgoing;
     this.#chunks = isStream(response.body) ? response.body[Symbol.asyncIterator]() : whole(response.body);

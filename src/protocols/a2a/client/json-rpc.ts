@@ -1,5 +1,5 @@
 import { AgentError } from "../../../envelope/index.js";
-import type { Request, Response } from "../../../transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { encodeRpcRequest, parseRpcResponse, type RpcAnswer } from "../../../transport/json-rpc.js";
 import { badPeer, jsonBody, refuseRedirect } from "../../../transport/peer-answer.js";
@@ -11,7 +11,7 @@ import { type ClientBinding, commonHeaders, type Outgoing } from "./binding.js";
 export const jsonRpcBinding: ClientBinding = {
   name: "JSONRPC",
 
-  write(outgoing: Outgoing): Request {
+  write(outgoing: Outgoing): HttpRequest {
     const { peer, name, params, id, call } = outgoing;
     const method = peer.version === "0.3" ? OPERATIONS[name].v03 : name;
     if (method === undefined) throw new AgentError("unsupported_method", `A2A 0.3 has no ${name} over JSON-RPC`, { sent: "no" });
@@ -21,7 +21,7 @@ export const jsonRpcBinding: ClientBinding = {
     return makeRequest({ method: "POST", url: peer.url, headers, body, cancel: call.cancel });
   },
 
-  readResult(response: Response, { id }: Outgoing): unknown {
+  readResult(response: HttpResponse, { id }: Outgoing): unknown {
     refuseRedirect(response);
     if (response.status >= 300) return throwHttp(response, id);
     const body = jsonBody(response);
@@ -47,7 +47,7 @@ function readAnswer(body: unknown, id: string): RpcAnswer {
 }
 
 /** Some servers put the JSON-RPC error into a response with an HTTP error status; its own words say more than the status. */
-function throwHttp(response: Response, id: string): never {
+function throwHttp(response: HttpResponse, id: string): never {
   let body: unknown;
   try {
     body = jsonBody(response);

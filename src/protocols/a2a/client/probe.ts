@@ -1,6 +1,6 @@
 import { AgentError, type Call, isPromise } from "../../../envelope/index.js";
 import type { Link } from "../../../transport/exchange.js";
-import type { Ids, Peer } from "../../protocol.js";
+import type { IdSource, Peer } from "../../protocol.js";
 import { connect } from "../client.js";
 
 /** What one question to an address showed. */
@@ -13,7 +13,7 @@ export type ProbeResult =
  * Asks for a task that cannot exist. It changes nothing, and the two grammars answer it differently: a server of this
  * version and binding says "task not found", any other says something else. Cards are claims; this is evidence.
  */
-export async function probe(link: Link, peer: Peer, ids: Ids, call: Call): Promise<ProbeResult> {
+export async function probe(link: Link, peer: Peer, ids: IdSource, call: Call): Promise<ProbeResult> {
   try {
     const reply = connect(link, peer, ids)({ kind: "ping" }, call);
     if (isPromise(reply)) await reply;

@@ -1,5 +1,5 @@
 import type { Maybe } from "../../../envelope/index.js";
-import { isStream, type Response } from "../../../transport/exchange.js";
+import { type HttpResponse, isStream } from "../../../transport/exchange.js";
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -7,7 +7,7 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
 /** The bytes of a whole answer, as they came. */
-export function bodyBytes({ body }: Response): Uint8Array {
+export function bodyBytes({ body }: HttpResponse): Uint8Array {
   if (body === undefined || isStream(body)) return new Uint8Array();
   return typeof body === "string" ? new TextEncoder().encode(body) : body;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AgentError, type Card, type Operation, startCall } from "../../../envelope/index.js";
-import type { Response } from "../../../transport/exchange.js";
-import type { Ids, Peer } from "../../protocol.js";
+import type { HttpResponse } from "../../../transport/exchange.js";
+import type { IdSource, Peer } from "../../protocol.js";
 import { connect } from "../client.js";
 
 const card: Card = {
@@ -15,10 +15,10 @@ const card: Card = {
   security: { schemes: {}, anyOf: [] },
   interfaces: [],
 };
-const ids: Ids = { now: () => 0, newId: () => "id" };
+const ids: IdSource = { now: () => 0, newId: () => "id" };
 
 async function codeOf(version: "1.0" | "0.3", operation: Operation, status: number, body: string): Promise<string> {
-  const answer: Response = { status, headers: { "content-type": "application/json" }, body };
+  const answer: HttpResponse = { status, headers: { "content-type": "application/json" }, body };
   const peer: Peer = { url: "http://peer", version, binding: "HTTP+JSON", tenant: undefined, card };
   const call = connect({ exchange: () => answer, close: async () => undefined }, peer, ids);
   try {

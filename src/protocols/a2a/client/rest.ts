@@ -1,6 +1,6 @@
 import { AgentError, type ErrorCode, isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
 import { encodeSegment, withoutEndSlashes } from "../../../transport/address-parts.js";
-import type { Request, Response } from "../../../transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { badPeer, jsonBody, refuseRedirect } from "../../../transport/peer-answer.js";
 import { makeRequest } from "../../../transport/request.js";
 import { errorFromRest } from "../errors.js";
@@ -10,7 +10,7 @@ import { type ClientBinding, commonHeaders, type Outgoing } from "./binding.js";
 export const restBinding: ClientBinding = {
   name: "HTTP+JSON",
 
-  write(outgoing: Outgoing): Request {
+  write(outgoing: Outgoing): HttpRequest {
     const { peer, name, call } = outgoing;
     const { method, path, params } = restTarget(name, outgoing.params, peer.version);
     const base = withoutEndSlashes(peer.url);
@@ -30,7 +30,7 @@ export const restBinding: ClientBinding = {
     });
   },
 
-  readResult(response: Response, { name, peer }: Outgoing): unknown {
+  readResult(response: HttpResponse, { name, peer }: Outgoing): unknown {
     refuseRedirect(response);
     if (response.status >= 300) throw restFailure(response, name, peer.version);
     const body = jsonBody(response);
@@ -46,7 +46,7 @@ export const restBinding: ClientBinding = {
   },
 };
 
-function restFailure(response: Response, name: OperationName, version: string): AgentError {
+function restFailure(response: HttpResponse, name: OperationName, version: string): AgentError {
   let body: unknown;
   try {
     body = jsonBody(response);

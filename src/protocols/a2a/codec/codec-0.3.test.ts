@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Envelope, Event, Loss, Operation, State } from "../../../envelope/index.js";
+import type { AgentEvent, Envelope, Loss, Operation, State } from "../../../envelope/index.js";
 import type { DecodeFacts } from "../dialect.js";
 import { OPERATIONS, type OperationName } from "../operations.js";
 import { v03 } from "./codec-0.3.js";
@@ -173,7 +173,7 @@ describe("results of 0.3 on JSON-RPC", () => {
     ["rejected", "rejected", true],
     ["unknown", "unknown", false],
   ])("%s is written as %s, final %s", (state, want, final) => {
-    const event: Event = { kind: "status", taskId: "t", contextId: "c", status: { state, at: 0 } };
+    const event: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state, at: 0 } };
     expect(v03.encodeStreamItem(event, lose)).toMatchObject({ kind: "status-update", status: { state: want }, final });
   });
 

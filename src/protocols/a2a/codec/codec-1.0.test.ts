@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { Event, Loss, Operation } from "../../../envelope/index.js";
+import type { AgentEvent, Loss, Operation } from "../../../envelope/index.js";
 import { DecodeProblem } from "../../../transport/fields.js";
 import type { DecodeFacts } from "../dialect.js";
 import type { OperationName } from "../operations.js";
@@ -306,7 +306,7 @@ describe("results", () => {
 
   test("a list has all four members; artifacts on every task or on none", () => {
     const task = { id: "t", contextId: "c", status: { state: "working", at: 0 }, artifacts: [], history: [] } as const;
-    const event: Event = { kind: "tasks", tasks: [task], nextPageToken: "", pageSize: 50, totalSize: 0 };
+    const event: AgentEvent = { kind: "tasks", tasks: [task], nextPageToken: "", pageSize: 50, totalSize: 0 };
     const status = { state: "TASK_STATE_WORKING", timestamp: "1970-01-01T00:00:00.000Z" };
     const answer = (artifacts: boolean | undefined) => wire(v1.encodeResult({ kind: "task.list", artifacts }, event, lose));
     expect(answer(undefined)).toEqual({
@@ -362,7 +362,7 @@ describe("results", () => {
 
   test("why a task failed crosses, with a message of its own or without", () => {
     const error = { code: "lost_place", message: "the run is gone" } as const;
-    const bare: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "failed", at: 1000, error } };
+    const bare: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state: "failed", at: 1000, error } };
     const item = wire(v1.encodeStreamItem(bare, lose));
     expect(item).toEqual({
       statusUpdate: {

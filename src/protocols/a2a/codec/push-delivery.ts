@@ -1,5 +1,5 @@
 import {
-  type Event,
+  type AgentEvent,
   isObject,
   isPromise,
   type JsonObject,
@@ -39,7 +39,7 @@ export function withoutDelivery(reply: Reply): Reply {
   return isPromise(reply) ? reply.then(hidden) : reply;
 }
 
-function hidden(event: Event): Event {
+function hidden(event: AgentEvent): AgentEvent {
   if (event.kind === "push") return { ...event, config: bare(event.config) };
   return event.kind === "pushes" ? { ...event, configs: event.configs.map(bare) } : event;
 }

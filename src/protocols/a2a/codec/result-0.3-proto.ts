@@ -1,4 +1,4 @@
-import type { Event, Json, LossSink, Operation } from "../../../envelope/index.js";
+import type { AgentEvent, Json, LossSink, Operation } from "../../../envelope/index.js";
 import { writeProtoCard } from "../card/card-0.3.js";
 import { readCardDocument } from "../card/card-1.0.js";
 import type { DecodeFacts } from "../dialect.js";
@@ -8,7 +8,7 @@ import { notUnary, onlyAnswer, readPushes, readTasks, readWrapped, writeTasks, w
 import { readTask, writeTask } from "./task.js";
 
 /** REST results of 0.3: the wrappers of 1.0 around ProtoJSON of the older protobuf. */
-export function writeProtoResult(operation: Operation, event: Event, lose: LossSink): Json {
+export function writeProtoResult(operation: Operation, event: AgentEvent, lose: LossSink): Json {
   switch (event.kind) {
     case "message":
       return writeWrapped(FORM, event, lose);
@@ -32,7 +32,7 @@ export function writeProtoResult(operation: Operation, event: Event, lose: LossS
   }
 }
 
-export function readProtoResult(operation: Operation, result: unknown, facts: DecodeFacts): Event {
+export function readProtoResult(operation: Operation, result: unknown, facts: DecodeFacts): AgentEvent {
   switch (operation.kind) {
     case "send":
       return onlyAnswer(readWrapped(FORM, result, facts));

@@ -1,4 +1,11 @@
-import { AgentError, type Event, type Json, type JsonObject, type LossSink, type Operation } from "../../../envelope/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  type Json,
+  type JsonObject,
+  type LossSink,
+  type Operation,
+} from "../../../envelope/index.js";
 import { DecodeProblem, readArray, readObject } from "../../../transport/fields.js";
 import { writeKindCard } from "../card/card-0.3.js";
 import { readCardDocument } from "../card/card-1.0.js";
@@ -11,7 +18,7 @@ import { notUnary, onlyAnswer } from "./result-1.0.js";
 import { readArtifactEvent, readStatusEvent, readTask, writeArtifactEvent, writeStatusEvent, writeTask } from "./task.js";
 
 /** JSON-RPC results of 0.3: bare objects with `kind`, a bare array of configs, null after a delete. */
-export function writeKindResult(_operation: Operation, event: Event, lose: LossSink): Json {
+export function writeKindResult(_operation: Operation, event: AgentEvent, lose: LossSink): Json {
   switch (event.kind) {
     case "message":
     case "task":
@@ -41,7 +48,7 @@ export function writeKindResult(_operation: Operation, event: Event, lose: LossS
   }
 }
 
-export function writeKindItem(event: Event, lose: LossSink): JsonObject {
+export function writeKindItem(event: AgentEvent, lose: LossSink): JsonObject {
   switch (event.kind) {
     case "message":
       return writeMessage(FORM, event.message, "message", lose);
@@ -56,7 +63,7 @@ export function writeKindItem(event: Event, lose: LossSink): JsonObject {
   }
 }
 
-export function readKindResult(operation: Operation, result: unknown, facts: DecodeFacts): Event {
+export function readKindResult(operation: Operation, result: unknown, facts: DecodeFacts): AgentEvent {
   switch (operation.kind) {
     case "send":
       return onlyAnswer(readKindItem(result, facts));
@@ -84,7 +91,7 @@ export function readKindResult(operation: Operation, result: unknown, facts: Dec
   }
 }
 
-export function readKindItem(value: unknown, facts: DecodeFacts): Event {
+export function readKindItem(value: unknown, facts: DecodeFacts): AgentEvent {
   const { kind } = readObject(value, "result");
   switch (kind) {
     case "message":

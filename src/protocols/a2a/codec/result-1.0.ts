@@ -1,6 +1,6 @@
 import {
   AgentError,
-  type Event,
+  type AgentEvent,
   type Json,
   type JsonObject,
   type LossSink,
@@ -20,7 +20,7 @@ import { readArtifactEvent, readStatusEvent, readTask, writeArtifactEvent, write
 
 const EMPTY: JsonObject = Object.freeze({});
 
-export function writeResult(operation: Operation, event: Event, lose: LossSink): Json {
+export function writeResult(operation: Operation, event: AgentEvent, lose: LossSink): Json {
   switch (event.kind) {
     case "message":
       return writeStreamItem(event, lose);
@@ -49,7 +49,12 @@ export function writeResult(operation: Operation, event: Event, lose: LossSink):
 }
 
 /** ListTasksResponse: all four members always; `artifacts` on every task or on none (A2A 1.0 §3.1.4). */
-export function writeTasks(form: Form, event: Extract<Event, { kind: "tasks" }>, artifacts: boolean, lose: LossSink): JsonObject {
+export function writeTasks(
+  form: Form,
+  event: Extract<AgentEvent, { kind: "tasks" }>,
+  artifacts: boolean,
+  lose: LossSink,
+): JsonObject {
   return {
     tasks: event.tasks.map((task) => writeTask(form, task, artifacts, lose)),
     nextPageToken: event.nextPageToken,
@@ -58,12 +63,12 @@ export function writeTasks(form: Form, event: Extract<Event, { kind: "tasks" }>,
   };
 }
 
-export function writeStreamItem(event: Event, lose: LossSink): JsonObject {
+export function writeStreamItem(event: AgentEvent, lose: LossSink): JsonObject {
   return writeWrapped(FORM_1_0, event, lose);
 }
 
 /** SendMessageResponse and StreamResponse: the member name says which. */
-export function writeWrapped(form: Form, event: Event, lose: LossSink): JsonObject {
+export function writeWrapped(form: Form, event: AgentEvent, lose: LossSink): JsonObject {
   switch (event.kind) {
     case "message":
       return { message: writeMessage(form, event.message, "message", lose) };
@@ -78,7 +83,7 @@ export function writeWrapped(form: Form, event: Event, lose: LossSink): JsonObje
   }
 }
 
-export function readResult(operation: Operation, result: unknown, facts: DecodeFacts): Event {
+export function readResult(operation: Operation, result: unknown, facts: DecodeFacts): AgentEvent {
   switch (operation.kind) {
     case "send":
       return onlyAnswer(readWrapped(FORM_1_0, result, facts));
@@ -107,7 +112,7 @@ export function readResult(operation: Operation, result: unknown, facts: DecodeF
 }
 
 /** A page of push configurations, each in the form of its version. */
-export function readPushes(result: unknown, read: (item: unknown, path: string) => PushConfig): Event {
+export function readPushes(result: unknown, read: (item: unknown, path: string) => PushConfig): AgentEvent {
   const object = readObject(result, "result");
   return {
     kind: "pushes",
@@ -116,7 +121,7 @@ export function readPushes(result: unknown, read: (item: unknown, path: string) 
   };
 }
 
-export function readTasks(form: Form, operation: OperationOf<"task.list">, result: unknown, facts: DecodeFacts): Event {
+export function readTasks(form: Form, operation: OperationOf<"task.list">, result: unknown, facts: DecodeFacts): AgentEvent {
   const object = readObject(result, "result");
   const tasks = optional(object.tasks, "result.tasks", (value, path) =>
     readArray(value, path, (item, at) => readTask(form, item, at, facts)),
@@ -134,7 +139,7 @@ export function readTasks(form: Form, operation: OperationOf<"task.list">, resul
 const WRAPPED = ["task", "message", "statusUpdate", "artifactUpdate"] as const;
 
 /** Exactly one member; `msg` is what early 0.3 called a message. */
-export function readWrapped(form: Form, value: unknown, facts: DecodeFacts): Event {
+export function readWrapped(form: Form, value: unknown, facts: DecodeFacts): AgentEvent {
   const object = readObject(value, "result");
   const { task } = object;
   const message = object.message ?? (form.final ? object.msg : undefined);
@@ -153,11 +158,11 @@ export function readWrapped(form: Form, value: unknown, facts: DecodeFacts): Eve
 }
 
 /** A send that is not streamed is answered with a task or a message. */
-export function onlyAnswer(event: Event): Event {
+export function onlyAnswer(event: AgentEvent): AgentEvent {
   if (event.kind === "task" || event.kind === "message") return event;
   throw new DecodeProblem("result", "must be a task or a message, not an update of a task");
 }
 
-export function notUnary(event: Event): AgentError {
+export function notUnary(event: AgentEvent): AgentError {
   return new AgentError("encode", `one answer was expected; an event of kind ${event.kind} belongs in a stream`);
 }

@@ -2,7 +2,7 @@ import * as sdk from "@a2a-js/sdk";
 import * as client from "@a2a-js/sdk/client";
 import * as client03 from "a2a-js-sdk-03/client";
 import { describe, expect, test } from "vitest";
-import type { Card, Envelope, Event, Task } from "../../../envelope/index.js";
+import type { AgentEvent, Card, Envelope, Task } from "../../../envelope/index.js";
 import { AgentError } from "../../../envelope/index.js";
 import { hybridCard } from "../card/card.js";
 import { restErrorOf, rpcErrorOf } from "../errors.js";
@@ -40,7 +40,7 @@ const task: Task = {
   history: [message],
   metadata: { cost: 1.5 },
 };
-const events: readonly Event[] = [
+const events: readonly AgentEvent[] = [
   { kind: "task", task },
   { kind: "status", taskId: "t", contextId: "c", status: { state: "working", at: 0 }, metadata: { z: 1 } },
   {

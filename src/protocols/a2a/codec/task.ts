@@ -1,4 +1,4 @@
-import type { Artifact, Envelope, Event, JsonObject, LossSink, Maybe, Status, Task } from "../../../envelope/index.js";
+import type { AgentEvent, Artifact, Envelope, JsonObject, LossSink, Maybe, Status, Task } from "../../../envelope/index.js";
 import { isTerminal } from "../../../envelope/index.js";
 import { DecodeProblem, kindOf, readObject, readText } from "../../../transport/fields.js";
 import { readTimestamp, writeTimestamp } from "../../../transport/timestamp.js";
@@ -8,8 +8,8 @@ import { statusMessage, takeFailure } from "./failure.js";
 import type { Form } from "./form.js";
 import { readMessage, readParts, writeMessage, writeParts } from "./message.js";
 
-type StatusEvent = Extract<Event, { readonly kind: "status" }>;
-type ArtifactEvent = Extract<Event, { readonly kind: "artifact" }>;
+type StatusEvent = Extract<AgentEvent, { readonly kind: "status" }>;
+type ArtifactEvent = Extract<AgentEvent, { readonly kind: "artifact" }>;
 
 export function readTask(form: Form, value: unknown, path: string, facts: DecodeFacts): Task {
   const object = readObject(value, path);

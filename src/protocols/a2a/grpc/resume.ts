@@ -1,4 +1,4 @@
-import { type Cursor, type Event, isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
+import { type AgentEvent, type Cursor, isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
 import { withoutKey } from "../codec/envelope-extension.js";
 import { RESUME_URI } from "../own-extensions.js";
 
@@ -9,7 +9,7 @@ const PLACES = ["task", "statusUpdate", "artifactUpdate"] as const;
  * Server-sent events have an id for the place in a stream; gRPC has none. For a caller that asked for the extension it
  * rides in the metadata of the event.
  */
-export function withCursor(item: JsonObject, { cursor }: Event): JsonObject {
+export function withCursor(item: JsonObject, { cursor }: AgentEvent): JsonObject {
   const place = PLACES.find((name) => item[name] !== undefined);
   const inner = place === undefined ? undefined : item[place];
   if (cursor === undefined || place === undefined || !isObject(inner)) return item;

@@ -89,7 +89,7 @@ function interfacesOf(document: JsonObject): readonly ListedInterface[] {
     const entry: ListedInterface = {
       url: url.replace(/\/$/, ""),
       binding: binding.toUpperCase(),
-      version: version.split(".//").slice(0, 2).join(".//"),
+      version: version.split(".").slice(0, 2).join("."),
       tenant: typeof tenant === "string" && tenant !== "" ? tenant : undefined,
     };
     if (!found.some((known) => sameAddress(known, entry))) found.push(entry);

@@ -12,7 +12,7 @@ import {
   type Reply,
   type Via,
 } from "../../../envelope/index.js";
-import type { Request } from "../../../transport/exchange.js";
+import type { HttpRequest } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import type { Host } from "../../protocol.js";
 import { withoutDelivery } from "../codec/push-delivery.js";
@@ -23,7 +23,7 @@ import { callParameters, isActive } from "./extensions.js";
 
 /** One request, after its binding found out what is asked and of whom. */
 export interface Asked {
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly dialect: Dialect;
   readonly via: Via;
   readonly card: Card;
@@ -43,7 +43,7 @@ export interface Answering {
   readonly reply: Reply;
   /** Where the writer says what the wire cannot carry. */
   readonly lose: LossSink;
-  readonly request: Request;
+  readonly request: HttpRequest;
   /** Which agent of the host was asked. */
   readonly agent: string;
 }
@@ -54,7 +54,7 @@ export function answer(host: Host, asked: Asked): Answering {
   const caller = tenant === undefined ? asked.caller : inTenant(asked.caller, tenant);
   const parameters = callParameters(request, card, tenant);
   const call = host.begin(request, { caller, agent: card.name, via, parameters, deadline: asked.deadline });
-  const lose: LossSink = (loss) => call.lose(loss);
+  const lose: LossSink = (loss) => call.reportLoss(loss);
   const decoded = decode(asked, factsOf(host, asked, lose));
   const operation = withHeaders(decoded, request);
   const reply = host.handler(operation, call);
@@ -103,7 +103,7 @@ function decode({ dialect, name, params }: Asked, facts: DecodeFacts): Operation
 }
 
 /** What HTTP says in headers: where a lost stream is taken up again, the key of a send, and its trace. */
-function withHeaders(operation: Operation, request: Request): Operation {
+function withHeaders(operation: Operation, request: HttpRequest): Operation {
   const { headers } = request;
   // A cursor is opaque here: its maker, the task runtime, checks it.
   const after = headers["last-event-id"] as Cursor | "" | undefined;

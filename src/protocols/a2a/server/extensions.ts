@@ -1,5 +1,5 @@
 import { AgentError, type Card, type Extension, type Head, type Maybe, NO_HEAD } from "../../../envelope/index.js";
-import type { Request } from "../../../transport/exchange.js";
+import type { HttpRequest } from "../../../transport/exchange.js";
 import { offeredExtensions } from "../card/card-1.0.js";
 
 /** What a card offers, looked up once per request and worked out once per card. */
@@ -19,7 +19,7 @@ function offersOf(card: Card): { readonly all: readonly Extension[]; readonly re
  * What the call carries beside its operation, under the neutral names every protocol uses: the extensions that are active,
  * the tenant, and the trace. Unknown extensions are ignored; a required one that was not asked for is refused (§3.2.6, §4.6).
  */
-export function callParameters(request: Request, card: Card, tenant: Maybe<string>): Head {
+export function callParameters(request: HttpRequest, card: Card, tenant: Maybe<string>): Head {
   const { headers } = request;
   const { traceparent, tracestate } = headers;
   // `A2A-Extensions` in 1.0, `X-A2A-Extensions` in 0.3; we read either.

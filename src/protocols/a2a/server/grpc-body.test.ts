@@ -1,21 +1,21 @@
 import { constants } from "node:http2";
 import { afterEach, describe, expect, test } from "vitest";
 import { gate, Opened } from "../../../../test/helpers/sockets.js";
-import { AgentError, type Event } from "../../../envelope/index.js";
+import { AgentError, type AgentEvent } from "../../../envelope/index.js";
 import { NO_DEADLINE } from "./call-deadline.js";
 import { GrpcBody } from "./grpc-body.js";
 
 const opened = new Opened();
 afterEach(() => opened.close());
 
-const working = { kind: "done" } as Event; // what it says does not matter here
+const working = { kind: "done" } as AgentEvent; // what it says does not matter here
 const FRAME = new Uint8Array(16 * 1024);
 
 describe("a stream of messages", () => {
   test("is not pulled ahead of a peer that does not read, and goes on when it does", async () => {
     let pulled = 0;
     const stopped = gate();
-    async function* events(): AsyncGenerator<Event> {
+    async function* events(): AsyncGenerator<AgentEvent> {
       try {
         for (;;) {
           pulled++;
@@ -58,7 +58,7 @@ describe("a stream of messages", () => {
 
   test("that fails says so in its trailers, and tells its source to stop", async () => {
     let returned = 0;
-    const events: AsyncIterator<Event> = {
+    const events: AsyncIterator<AgentEvent> = {
       next: async () => ({ done: false, value: working }),
       async return() {
         returned++;

@@ -1,13 +1,13 @@
-import { AgentError, type Event } from "../../../envelope/index.js";
+import { AgentError, type AgentEvent } from "../../../envelope/index.js";
 import { OK } from "../grpc/status.js";
 import type { CallDeadline } from "./call-deadline.js";
 
 type Trailers = { readonly [name: string]: string };
 
 export interface GrpcBodyParts {
-  readonly events: AsyncIterator<Event>;
+  readonly events: AsyncIterator<AgentEvent>;
   readonly deadline: CallDeadline;
-  frame(event: Event): Uint8Array;
+  frame(event: AgentEvent): Uint8Array;
   failure(error: AgentError): Trailers;
 }
 
@@ -17,7 +17,7 @@ export interface GrpcBodyParts {
  */
 export class GrpcBody implements AsyncIterableIterator<Uint8Array> {
   readonly #parts: GrpcBodyParts;
-  #first: Event | undefined;
+  #first: AgentEvent | undefined;
   #ended = false;
   #trailers: Trailers = OK;
 

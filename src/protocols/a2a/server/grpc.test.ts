@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AgentError, type Card, type Cursor, type Event, type Handler, type Operation } from "../../../envelope/index.js";
-import { isStream, type Response } from "../../../transport/exchange.js";
+import { AgentError, type AgentEvent, type Card, type Cursor, type Handler, type Operation } from "../../../envelope/index.js";
+import { type HttpResponse, isStream } from "../../../transport/exchange.js";
 import { makeRequest } from "../../../transport/request.js";
 import { createHost, type HostParts } from "../../host.js";
 import { decodeMessage } from "../grpc/decode.js";
@@ -22,7 +22,7 @@ const card: Card = {
   interfaces: [],
 };
 const task = { id: "t", contextId: "c", status: { state: "working", at: 0 }, artifacts: [], history: [] } as const;
-const working: Event = { kind: "status", taskId: "t", contextId: "c", status: { state: "working", at: 0 } };
+const working: AgentEvent = { kind: "status", taskId: "t", contextId: "c", status: { state: "working", at: 0 } };
 
 const GET = "/lf.a2a.v1.A2AService/GetTask";
 const LIST = "/lf.a2a.v1.A2AService/ListTasks";
@@ -38,7 +38,7 @@ interface Ask {
   readonly host?: Partial<HostParts>;
 }
 
-async function ask({ path = GET, headers = {}, body = good, handler = answers, host = {} }: Ask): Promise<Response> {
+async function ask({ path = GET, headers = {}, body = good, handler = answers, host = {} }: Ask): Promise<HttpResponse> {
   const ids = { now: () => 1_000, newId: () => "id" };
   const { exchange } = serve(createHost({ handler, cards: [card], ids, ...host }));
   const all = { "content-type": "application/grpc", ...headers };
@@ -52,7 +52,7 @@ interface Told {
 }
 
 /** Everything an answer says, read to its end. */
-async function told(response: Response): Promise<Told> {
+async function told(response: HttpResponse): Promise<Told> {
   const type = SCHEMA_1_0.StreamResponse;
   const messages: unknown[] = [];
   const reader = new FrameReader(1_000_000);
@@ -127,7 +127,7 @@ describe("a deadline", () => {
     let released = false;
     const handler: Handler = () => ({
       [Symbol.asyncIterator]: () => {
-        const steps = [Promise.resolve({ done: false as const, value: { kind: "task", task } as Event })];
+        const steps = [Promise.resolve({ done: false as const, value: { kind: "task", task } as AgentEvent })];
         return {
           next: () => steps.shift() ?? new Promise(() => undefined),
           return: async () => {
@@ -152,7 +152,7 @@ describe("a deadline", () => {
 });
 
 describe("a stream", () => {
-  async function* breaking(): AsyncGenerator<Event, void, void> {
+  async function* breaking(): AsyncGenerator<AgentEvent, void, void> {
     yield { kind: "task", task, cursor: "1.x" as Cursor };
     yield working;
     throw new AgentError("unavailable", "gone");

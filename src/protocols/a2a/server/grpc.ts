@@ -1,14 +1,14 @@
 import {
   AgentError,
+  type AgentEvent,
   type Card,
-  type Event,
   isObject,
   isPromise,
   type JsonObject,
   type Maybe,
   type Via,
 } from "../../../envelope/index.js";
-import type { Request, Response } from "../../../transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { errorHeaders } from "../../../transport/response.js";
 import { answerable } from "../../answerable.js";
@@ -39,12 +39,12 @@ const HEADERS = Object.freeze({ "content-type": "application/grpc+proto" });
 const CONTENT_TYPE = /^application\/grpc(\+proto)?\s*(;|$)/i;
 
 /** True for what calls itself gRPC; gRPC-Web and other payloads are turned away when it is answered. */
-export function isGrpc(request: Request): boolean {
+export function isGrpc(request: HttpRequest): boolean {
   return request.headers["content-type"]?.startsWith("application/grpc") === true;
 }
 
 /** One gRPC call. The package decides the version; the status is in the trailers, or in the headers when nothing else comes. */
-export async function answerGrpc(host: Host, settings: A2aSettings, request: Request, card: Card): Promise<Response> {
+export async function answerGrpc(host: Host, settings: A2aSettings, request: HttpRequest, card: Card): Promise<HttpResponse> {
   const version: Version = request.path.startsWith(`${SERVICES["0.3"]}/`) ? "0.3" : "1.0";
   if (!CONTENT_TYPE.test(request.headers["content-type"] ?? "")) return notProtobuf();
   try {
@@ -77,7 +77,7 @@ interface GrpcCall {
   readonly timeoutMs: Maybe<number>;
 }
 
-function readParams({ limits }: Host, { name, request: type }: Method, { headers, body }: Request): JsonObject {
+function readParams({ limits }: Host, { name, request: type }: Method, { headers, body }: HttpRequest): JsonObject {
   try {
     const params = decodeMessage(type, onlyMessage(body), limits.jsonDepth);
     const key = headers["idempotency-key"];
@@ -88,7 +88,7 @@ function readParams({ limits }: Host, { name, request: type }: Method, { headers
   }
 }
 
-async function writeOne({ host, version, dialect, method, answering, timeoutMs }: GrpcCall): Promise<Response> {
+async function writeOne({ host, version, dialect, method, answering, timeoutMs }: GrpcCall): Promise<HttpResponse> {
   const { reply } = answering;
   if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
   const event = await (timeoutMs === undefined ? reply : withinTime(reply, timeoutMs));
@@ -97,7 +97,7 @@ async function writeOne({ host, version, dialect, method, answering, timeoutMs }
   return { status: 200, headers: { ...HEADERS, ...answerHeaders(answering, version) }, body, trailers: () => OK };
 }
 
-async function withinTime(reply: Promise<Event>, timeoutMs: number): Promise<Event> {
+async function withinTime(reply: Promise<AgentEvent>, timeoutMs: number): Promise<AgentEvent> {
   const deadline = deadlineAfter(timeoutMs);
   try {
     return await deadline.limit(reply);
@@ -107,14 +107,14 @@ async function withinTime(reply: Promise<Event>, timeoutMs: number): Promise<Eve
 }
 
 /** It begins only after the first event is there: what fails before has no message and no trailers, but a status at once. */
-async function writeStream({ settings, version, dialect, method, answering, timeoutMs }: GrpcCall): Promise<Response> {
+async function writeStream({ settings, version, dialect, method, answering, timeoutMs }: GrpcCall): Promise<HttpResponse> {
   const { reply, lose, parameters } = answering;
   const events = isPromise(reply) ? once(reply) : reply[Symbol.asyncIterator]();
   const resumes = parameters["extensions"]?.includes(RESUME_URI) === true;
   const body = new GrpcBody({
     events,
     deadline: timeoutMs === undefined ? NO_DEADLINE : deadlineAfter(timeoutMs),
-    frame(event: Event) {
+    frame(event: AgentEvent) {
       const item = dialect.encodeStreamItem(event, lose);
       return encodeFrame(method.response, resumes ? withCursor(item, event) : item);
     },
@@ -125,11 +125,11 @@ async function writeStream({ settings, version, dialect, method, answering, time
   return { status: 200, headers, body, trailers: () => body.trailers };
 }
 
-async function* once(reply: Promise<Event>): AsyncGenerator<Event, void, void> {
+async function* once(reply: Promise<AgentEvent>): AsyncGenerator<AgentEvent, void, void> {
   yield await reply;
 }
 
-function failed(error: AgentError, version: Version, settings: A2aSettings): Response {
+function failed(error: AgentError, version: Version, settings: A2aSettings): HttpResponse {
   const headers = { ...HEADERS, ...errorHeaders(error), ...trailersOf(error, version, settings) };
   return { status: 200, headers, body: undefined };
 }
@@ -145,13 +145,13 @@ function trailersOf(
 }
 
 /** The gRPC protocol has its own status for this, whatever the table of A2A would say. */
-function refuseCompressed(version: Version, settings: A2aSettings): Response {
+function refuseCompressed(version: Version, settings: A2aSettings): HttpResponse {
   const error = new AgentError("unsupported_content", "compressed messages are not read here: send them as they are");
   const status = trailersOf(error, version, settings, "UNIMPLEMENTED");
   return { status: 200, headers: { ...HEADERS, "grpc-accept-encoding": "identity", ...status }, body: undefined };
 }
 
 /** The protocol's own answer to a body of another kind. */
-function notProtobuf(): Response {
+function notProtobuf(): HttpResponse {
   return { status: 415, headers: { "accept-post": "application/grpc" }, body: undefined };
 }

@@ -1,15 +1,15 @@
 import {
   AgentError,
+  type AgentEvent,
   type Card,
   type ErrorCode,
-  type Event,
   isPromise,
   type Maybe,
   type Principal,
   type Via,
 } from "../../../envelope/index.js";
 import { streamResponse, wantsEvents } from "../../../transport/event-stream.js";
-import type { Request, Response } from "../../../transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { encodeRpcError, encodeRpcResult, INVALID_REQUEST, type RpcId, readRpcRequest } from "../../../transport/json-rpc.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
@@ -46,7 +46,7 @@ const METHODS: ReadonlyMap<string, Spoken> = new Map([
 ]);
 
 /** One JSON-RPC request to one agent, in whichever of the two versions it is written. */
-export async function answerJsonRpc(host: Host, card: Card, request: Request, tenant: Maybe<string>): Promise<Response> {
+export async function answerJsonRpc(host: Host, card: Card, request: HttpRequest, tenant: Maybe<string>): Promise<HttpResponse> {
   let id: RpcId = null;
   let version: Dialect["version"] = "1.0";
   let streaming = false;
@@ -79,22 +79,22 @@ export async function answerJsonRpc(host: Host, card: Card, request: Request, te
 }
 
 /** A2A has no notifications. Who sends one hears first what else is wrong with it: method, version, params. */
-function refuseNotification(host: Host, asked: Asked): Response {
+function refuseNotification(host: Host, asked: Asked): HttpResponse {
   checkParams(host, asked);
   const fault = { code: INVALID_REQUEST, message: "id is missing; notifications are not supported" };
   return jsonResponse(200, encodeRpcError(null, fault));
 }
 
 /** An unknown method under a version we do not speak is a version problem: the caller may know more methods than we do. */
-function unknownMethod(request: Request, method: string): AgentError {
+function unknownMethod(request: HttpRequest, method: string): AgentError {
   const asked = requestedVersion(request);
   if (asked !== undefined && asked !== "1.0" && asked !== "0.3") return versionNotSupported(asked);
   return new AgentError("unsupported_method", `there is no method ${JSON.stringify(method.slice(0, 64))}`, { field: "method" });
 }
 
-function writeStream(host: Host, id: RpcId, dialect: Dialect, { parameters, reply, lose }: Answering): Promise<Response> {
+function writeStream(host: Host, id: RpcId, dialect: Dialect, { parameters, reply, lose }: Answering): Promise<HttpResponse> {
   const form = {
-    event: (event: Event) => encodeRpcResult(id, dialect.encodeStreamItem(event, lose)),
+    event: (event: AgentEvent) => encodeRpcResult(id, dialect.encodeStreamItem(event, lose)),
     failure: (error: AgentError) => encodeSse(encodeRpcError(id, rpcErrorOf(error, dialect.version))),
   };
   return streamResponse(reply, form, host.limits, extensionHeaders(parameters, dialect.version));
@@ -110,12 +110,12 @@ const HTTP_STATUS: { readonly [code in ErrorCode]?: number } = {
 };
 
 /** Clients of 0.3 take nothing but events for an answer to a streaming call, errors included; those of 1.0 take JSON (wire §17.3). */
-function writeStreamError(error: AgentError, id: RpcId): Response {
+function writeStreamError(error: AgentError, id: RpcId): HttpResponse {
   if (HTTP_STATUS[error.code] !== undefined) return writeError(error, id, "0.3");
   const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };
   return { status: 200, headers, body: encodeSse(encodeRpcError(id, rpcErrorOf(error, "0.3"))) };
 }
 
-function writeError(error: AgentError, id: RpcId, version: Dialect["version"]): Response {
+function writeError(error: AgentError, id: RpcId, version: Dialect["version"]): HttpResponse {
   return jsonResponse(HTTP_STATUS[error.code] ?? 200, encodeRpcError(id, rpcErrorOf(error, version)), errorHeaders(error));
 }

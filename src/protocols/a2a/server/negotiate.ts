@@ -1,9 +1,9 @@
 import { AgentError, type Maybe } from "../../../envelope/index.js";
-import type { Request } from "../../../transport/exchange.js";
+import type { HttpRequest } from "../../../transport/exchange.js";
 import type { Dialect } from "../dialect.js";
 
 /** A2A 1.0 §3.6: the header counts, then the query parameter; only major and minor are compared. Empty is absent. */
-export function requestedVersion(request: Request): Maybe<string> {
+export function requestedVersion(request: HttpRequest): Maybe<string> {
   const header = request.headers["a2a-version"];
   if (header !== undefined && header !== "") return majorMinor(header);
   if (request.query === "" || !/(?:^|&)a2a-version=/i.test(request.query)) return undefined;
@@ -29,7 +29,7 @@ function majorMinor(version: string): string {
  * Header and grammar must agree; without a header the grammar decides. Answering one grammar under the other's version
  * would give the caller shapes it did not ask for.
  */
-export function checkVersion(request: Request, spoken: Dialect["version"]): void {
+export function checkVersion(request: HttpRequest, spoken: Dialect["version"]): void {
   const asked = requestedVersion(request);
   if (asked !== undefined && asked !== spoken) throw versionNotSupported(asked);
 }

@@ -1,11 +1,11 @@
 import {
   AgentError,
+  type AgentEvent,
   artifactText,
   type Card,
   type Context,
   dataPart,
   type Envelope,
-  type Event,
   isObject,
   isPromise,
   type JsonObject,
@@ -17,7 +17,7 @@ import {
   type Via,
 } from "../../../envelope/index.js";
 import { streamResponse, wantsEvents } from "../../../transport/event-stream.js";
-import type { Request, Response } from "../../../transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { optional, readInteger, readObject, readString, readStrings } from "../../../transport/fields.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
@@ -34,7 +34,7 @@ import { callParameters } from "./extensions.js";
  */
 const VIA: Via = Object.freeze({ protocol: "a2a", version: "plain", binding: "PLAIN" });
 
-export async function answerPlain(host: Host, card: Card, request: Request): Promise<Response> {
+export async function answerPlain(host: Host, card: Card, request: HttpRequest): Promise<HttpResponse> {
   let id: Maybe<JsonObject[string]> = null;
   try {
     const admitted = host.admit(request);
@@ -127,7 +127,7 @@ function decodeContent(value: unknown): readonly Part[] {
   return [dataPart(wire)];
 }
 
-function plainEvents(event: Event): readonly JsonObject[] {
+function plainEvents(event: AgentEvent): readonly JsonObject[] {
   if (event.kind !== "task") return [plainEvent(event)];
   const { task } = event;
   const artifacts = task.artifacts.map((artifact) =>
@@ -139,11 +139,11 @@ function plainEvents(event: Event): readonly JsonObject[] {
 const noLoss = (): void => undefined;
 
 /** The text where the seed wants it, and the whole event beside it, in the form A2A 1.0 gives it. */
-function plainEvent(event: Event): JsonObject {
+function plainEvent(event: AgentEvent): JsonObject {
   return { type: event.kind, data: { text: textIn(event), ...v1.encodeStreamItem(event, noLoss) } };
 }
 
-function textIn(event: Event): string {
+function textIn(event: AgentEvent): string {
   if (event.kind === "message") return textOf(event.message.content);
   if (event.kind === "artifact") return artifactText(event.artifact.parts);
   return event.kind === "status" ? textOf(event.status.message?.content ?? []) : "";

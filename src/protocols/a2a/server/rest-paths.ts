@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../envelope/index.js";
 import { decodeSegment, readQuery } from "../../../transport/address-parts.js";
-import type { Request } from "../../../transport/exchange.js";
+import type { HttpRequest } from "../../../transport/exchange.js";
 import { DecodeProblem } from "../../../transport/fields.js";
 import type { OperationName } from "../operations.js";
 
@@ -67,7 +67,7 @@ function only(allowed: string, method: string, operation: RestOperation): RestMa
 }
 
 /** The request's parameters as one object, as the other binding would have them. */
-export function restParams(request: Request, { from, ids }: RestOperation): JsonObject {
+export function restParams(request: HttpRequest, { from, ids }: RestOperation): JsonObject {
   if (from === "query") return { ...queryParams(request.query), ...ids };
   if (from === "optional-body" && request.body.length === 0) return { ...ids };
   const body = request.json();

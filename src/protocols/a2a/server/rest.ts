@@ -1,7 +1,7 @@
 import {
   AgentError,
+  type AgentEvent,
   type Card,
-  type Event,
   isObject,
   isPromise,
   type JsonObject,
@@ -10,7 +10,7 @@ import {
 } from "../../../envelope/index.js";
 import { decodeSegment } from "../../../transport/address-parts.js";
 import { streamResponse } from "../../../transport/event-stream.js";
-import type { Request, Response } from "../../../transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { errorHeaders } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
@@ -41,7 +41,12 @@ export interface RestAddress {
 }
 
 /** One REST request to one agent. The path decides the version: 0.3 lives below `/v1`. */
-export async function answerRest(host: Host, settings: A2aSettings, request: Request, address: RestAddress): Promise<Response> {
+export async function answerRest(
+  host: Host,
+  settings: A2aSettings,
+  request: HttpRequest,
+  address: RestAddress,
+): Promise<HttpResponse> {
   const dialect = address.version === "1.0" ? v1 : v03Proto;
   try {
     const matched = matchRest(request.method, address.segments);
@@ -62,7 +67,7 @@ export async function answerRest(host: Host, settings: A2aSettings, request: Req
   }
 }
 
-function readParams(request: Request, matched: RestOperation): unknown {
+function readParams(request: HttpRequest, matched: RestOperation): unknown {
   try {
     return restParams(request, matched);
   } catch (thrown) {
@@ -79,14 +84,14 @@ interface Writing {
 async function write(
   host: Host,
   settings: A2aSettings,
-  request: Request,
+  request: HttpRequest,
   { dialect, matched, answering }: Writing,
-): Promise<Response> {
+): Promise<HttpResponse> {
   const { reply, lose } = answering;
   const extra = answerHeaders(answering, dialect.version);
   if (OPERATIONS[matched.name].streaming) {
     const form = {
-      event: (event: Event) => JSON.stringify(dialect.encodeStreamItem(event, lose)),
+      event: (event: AgentEvent) => JSON.stringify(dialect.encodeStreamItem(event, lose)),
       failure: (error: AgentError) =>
         encodeSse(JSON.stringify(restErrorOf(error, dialect.version, settings.errorProfile).body), undefined, "error"),
     };
@@ -102,12 +107,12 @@ async function write(
   return { status: 200, headers: extra === undefined ? headers : { ...headers, ...extra }, body };
 }
 
-function writeError(error: AgentError, request: Request, dialect: Dialect, settings: A2aSettings): Response {
+function writeError(error: AgentError, request: HttpRequest, dialect: Dialect, settings: A2aSettings): HttpResponse {
   const { status, body } = restErrorOf(error, dialect.version, settings.errorProfile);
   return { status, headers: { "content-type": restMediaType(request), ...errorHeaders(error) }, body: JSON.stringify(body) };
 }
 
-function methodNotAllowed(request: Request, allow: readonly string[], dialect: Dialect, settings: A2aSettings): Response {
+function methodNotAllowed(request: HttpRequest, allow: readonly string[], dialect: Dialect, settings: A2aSettings): HttpResponse {
   const error = new AgentError(
     "unsupported_method",
     `${request.method} is not answered at ${request.path}; try ${allow.join(" or ")}`,

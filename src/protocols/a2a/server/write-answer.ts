@@ -1,4 +1,4 @@
-import type { Event, Json, Maybe } from "../../../envelope/index.js";
+import type { AgentEvent, Json, Maybe } from "../../../envelope/index.js";
 import type { Host } from "../../protocol.js";
 import { withSignatures } from "../card/signed-card.js";
 import type { Dialect } from "../dialect.js";
@@ -7,7 +7,7 @@ import type { Answering } from "./answering.js";
 import { extensionHeaders } from "./extensions.js";
 
 /** The answer of a one-event operation, for every binding. A card gets our addresses and signatures, as the public one has. */
-export function writeAnswer(host: Host, dialect: Dialect, answering: Answering, event: Event): Json {
+export function writeAnswer(host: Host, dialect: Dialect, answering: Answering, event: AgentEvent): Json {
   const { operation, lose, agent, request } = answering;
   if (event.kind !== "card") return dialect.encodeResult(operation, event, lose);
   const interfaces = interfacesOf(host, agent, host.publicUrl(request));

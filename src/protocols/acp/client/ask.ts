@@ -1,6 +1,6 @@
 import { type Call, type ErrorCode, isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
 import { addCallHeaders } from "../../../transport/call-headers.js";
-import type { Headers, Link, Request, Response } from "../../../transport/exchange.js";
+import type { HttpHeaders, HttpRequest, HttpResponse, Link } from "../../../transport/exchange.js";
 import { badPeer, jsonBody, refuseRedirect } from "../../../transport/peer-answer.js";
 import { makeRequest } from "../../../transport/request.js";
 import { errorFromWire } from "../errors.js";
@@ -10,7 +10,7 @@ export interface Question {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly body?: Maybe<JsonObject>;
-  readonly headers?: Maybe<Headers>;
+  readonly headers?: Maybe<HttpHeaders>;
   readonly accept?: Maybe<string>;
   /** What the peer means by a status, for this question. */
   readonly meant?: Maybe<ReadonlyMap<number, ErrorCode>>;
@@ -18,7 +18,7 @@ export interface Question {
 
 export const EVENTS = "text/event-stream, application/json;q=0.9";
 
-export function requestFor({ method, url, body, headers, accept = "application/json" }: Question, call: Call): Request {
+export function requestFor({ method, url, body, headers, accept = "application/json" }: Question, call: Call): HttpRequest {
   const all: Record<string, Maybe<string>> = { accept, ...headers };
   addCallHeaders(all, call);
   if (body === undefined) return makeRequest({ method, url, headers: all, cancel: call.cancel });
@@ -31,7 +31,7 @@ export async function ask(link: Link, question: Question, call: Call): Promise<u
   return answerIn(await link.exchange(requestFor(question, call)), question);
 }
 
-export function answerIn(response: Response, { meant }: Pick<Question, "meant">): JsonObject {
+export function answerIn(response: HttpResponse, { meant }: Pick<Question, "meant">): JsonObject {
   checkStatus(response, meant);
   const body = jsonBody(response);
   if (isObject(body)) return body;
@@ -39,7 +39,7 @@ export function answerIn(response: Response, { meant }: Pick<Question, "meant">)
 }
 
 /** Throws what an answer that is no success says. */
-export function checkStatus(response: Response, meant: Maybe<ReadonlyMap<number, ErrorCode>>): void {
+export function checkStatus(response: HttpResponse, meant: Maybe<ReadonlyMap<number, ErrorCode>>): void {
   refuseRedirect(response);
   if (response.status < 300) return;
   let body: unknown;

@@ -1,6 +1,6 @@
 import type { Call, Card, Maybe } from "../../../envelope/index.js";
 import { bytesOf } from "../../../transport/body.js";
-import { isStream, type Link, type Response } from "../../../transport/exchange.js";
+import { type HttpResponse, isStream, type Link } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { decodeManifest } from "../codec/manifest.js";
 import { answerIn, requestFor } from "./ask.js";
@@ -17,7 +17,7 @@ export async function fetchManifest(link: Link, url: string, call: Call): Promis
 }
 
 /** The card of a response, with the document as it came. */
-export function manifestIn(response: Response): Card {
+export function manifestIn(response: HttpResponse): Card {
   const body = answerIn(response, {});
   try {
     return decodeManifest(body, bodyOf(response));
@@ -26,6 +26,6 @@ export function manifestIn(response: Response): Card {
   }
 }
 
-function bodyOf({ body }: Response): Uint8Array {
+function bodyOf({ body }: HttpResponse): Uint8Array {
   return body === undefined || isStream(body) ? new Uint8Array() : bytesOf(body);
 }

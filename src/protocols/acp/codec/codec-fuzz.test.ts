@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   AgentError,
+  type AgentEvent,
   type Artifact,
   type Context,
   type Envelope,
   ERRORS,
   type ErrorCode,
-  type Event,
   type Json,
   type Metadata,
   type OperationOf,
@@ -332,7 +332,7 @@ describe("a task", () => {
 });
 
 /** The task in the end; what an append says of an artifact beside its parts is not kept by anybody. */
-function folded(events: readonly Event[]): Task {
+function folded(events: readonly AgentEvent[]): Task {
   const fold = new TaskFold({ id: "", contextId: "", status: { state: "unknown", at: 0 }, artifacts: [], history: [] });
   for (const event of events) fold.apply(event as TaskEvent); // a run has no other
   return fold.snapshot();

@@ -1,6 +1,6 @@
 import { type Envelope, encodeBase64, isObject, type JsonObject, type LossSink, type Maybe } from "../../../envelope/index.js";
 import { carriedFrom } from "../../../transport/carried.js";
-import type { Headers } from "../../../transport/exchange.js";
+import type { HttpHeaders } from "../../../transport/exchange.js";
 import { DecodeProblem } from "../../../transport/fields.js";
 import { readJson } from "../../../transport/json.js";
 import { DEFAULT_LIMITS } from "../../../transport/limits.js";
@@ -72,7 +72,7 @@ function encoded(members: JsonObject): string {
 }
 
 /** The id that a header gives the message of a request. */
-export function idIn(headers: Maybe<Headers>): Maybe<string> {
+export function idIn(headers: Maybe<HttpHeaders>): Maybe<string> {
   const id = headers?.[ID_HEADER];
   if (id === undefined || id === "" || PLAIN_ID.test(id)) return id === "" ? undefined : id;
   throw new DecodeProblem(ID_HEADER, `must be at most ${ID_CHARACTERS} printable characters of ASCII, none of them a space`);

@@ -1,6 +1,6 @@
 import {
+  type AgentEvent,
   type Artifact,
-  type Event,
   isObject,
   isTerminal,
   type JsonObject,
@@ -24,7 +24,7 @@ interface OpenMessage {
   said: boolean;
 }
 
-const NONE: readonly Event[] = Object.freeze([]);
+const NONE: readonly AgentEvent[] = Object.freeze([]);
 
 /** The events of one run as ours: the task first, then what happened to it. Parts become artifacts that grow. */
 export class RunEventReader {
@@ -38,7 +38,7 @@ export class RunEventReader {
   }
 
   /** Throws a DecodeProblem, or the error that the stream itself tells. */
-  read(item: unknown): readonly Event[] {
+  read(item: unknown): readonly AgentEvent[] {
     const event = readObject(item, "event");
     switch (event.type) {
       case "run.created":
@@ -66,7 +66,7 @@ export class RunEventReader {
     }
   }
 
-  #change({ task, output }: ReadRun, event: JsonObject): readonly Event[] {
+  #change({ task, output }: ReadRun, event: JsonObject): readonly AgentEvent[] {
     const { id: taskId, contextId, status, artifacts } = task;
     if (this.#run === undefined) {
       this.#run = { taskId, contextId };
@@ -75,7 +75,7 @@ export class RunEventReader {
       return output.bare && output.said !== undefined ? [{ kind: "message", message: output.said }] : [{ kind: "task", task }];
     }
     if (output.bare && output.said !== undefined) return [{ kind: "message", message: output.said }];
-    const events: Event[] = [];
+    const events: AgentEvent[] = [];
     // The run is the last word: what no event told of is told now.
     for (const artifact of artifacts)
       if (!this.#seen.has(artifact.id)) {
@@ -89,7 +89,7 @@ export class RunEventReader {
     return events;
   }
 
-  #part(value: unknown, path: string): readonly Event[] {
+  #part(value: unknown, path: string): readonly AgentEvent[] {
     const { taskId, contextId } = this.#known();
     const { name, own, parts } = readArtifactPart(value, path, this.#facts);
     this.#open ??= { ids: new Map(), parts: 0, said: false };
@@ -109,8 +109,8 @@ export class RunEventReader {
   }
 
   /** Servers that tell a message only when it is whole have told none of its parts. */
-  #completed(message: JsonObject): readonly Event[] {
-    const untold: Event[] = [];
+  #completed(message: JsonObject): readonly AgentEvent[] {
+    const untold: AgentEvent[] = [];
     const told = this.#open?.parts ?? 0;
     let index = 0;
     readArray(message.parts, "event.message.parts", (part, path) => {
@@ -120,7 +120,7 @@ export class RunEventReader {
     return untold;
   }
 
-  #progress(generic: JsonObject): Event {
+  #progress(generic: JsonObject): AgentEvent {
     const { taskId, contextId } = this.#known();
     const path = `event.generic["${OWN_KEY}"]`;
     const own = optional(generic[OWN_KEY], path, readObject);

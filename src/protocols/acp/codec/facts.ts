@@ -1,5 +1,5 @@
 import type { LossSink, Maybe } from "../../../envelope/index.js";
-import type { Headers } from "../../../transport/exchange.js";
+import type { HttpHeaders } from "../../../transport/exchange.js";
 
 /** Facts a codec needs and does not take from the air. */
 export interface CodecFacts {
@@ -12,7 +12,7 @@ export interface CodecFacts {
   readonly partsPerMessage: number;
   readonly lose: LossSink;
   /** The request's headers: envelope members ride there, because the body has no place that survives the SDKs. */
-  readonly headers?: Maybe<Headers>;
+  readonly headers?: Maybe<HttpHeaders>;
   /** What the caller calls the session, where the wire knows it by another name. */
   readonly contextId?: Maybe<string>;
   /** The message that is answered. */

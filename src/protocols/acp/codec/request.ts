@@ -11,7 +11,7 @@ import {
   type Part,
   textPart,
 } from "../../../envelope/index.js";
-import type { Headers } from "../../../transport/exchange.js";
+import type { HttpHeaders } from "../../../transport/exchange.js";
 import { DecodeProblem, kindOf, optional, readObject, readStrings, readText } from "../../../transport/fields.js";
 import { sessionMismatch } from "../errors.js";
 import { RUN_MODES, type RunMode, type WireSession } from "../wire.js";
@@ -134,7 +134,7 @@ export function encodeRunRequest(
   agentName: string,
   sessionId: Maybe<string>,
   lose: LossSink,
-): { readonly body: JsonObject; readonly headers: Headers } {
+): { readonly body: JsonObject; readonly headers: HttpHeaders } {
   const { envelope, delivery } = operation;
   tellLosses(operation, lose);
   const acp = envelope.extra?.["acp"];
@@ -159,7 +159,7 @@ export function encodeResume(
   operation: OperationOf<"send">,
   runId: string,
   lose: LossSink,
-): { readonly body: JsonObject; readonly headers: Headers } {
+): { readonly body: JsonObject; readonly headers: HttpHeaders } {
   tellLosses(operation, lose);
   return {
     // The specification wants the run named in the body too; the SDKs do not look.

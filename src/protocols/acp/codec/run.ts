@@ -1,6 +1,6 @@
 import {
+  type AgentEvent,
   type Envelope,
-  type Event,
   isTerminal,
   type JsonObject,
   type LossSink,
@@ -118,7 +118,7 @@ export function decodeRun(wire: unknown, facts: CodecFacts): Task {
 }
 
 /** The answer in a run: the task, or the message that was all of it. */
-export function decodeAnswer(wire: unknown, facts: CodecFacts): Event {
+export function decodeAnswer(wire: unknown, facts: CodecFacts): AgentEvent {
   const { task, output } = readRun(wire, "run", facts);
   if (output.bare && output.said !== undefined) return { kind: "message", message: output.said };
   return { kind: "task", task };

@@ -157,7 +157,7 @@ const messageDuties: readonly PlainDuty[] = [
       capability: "round-trip",
       commanded: true,
       source: G7,
-      behaviour: `What is said as ${key.replace("-", ".//")} reaches the agent.`,
+      behaviour: `What is said as ${key.replace("-", ".")} reaches the agent.`,
       async run(probe) {
         const text = resultText(await replyTo(probe, bare(probe, said("hello there"))));
         demand(text === "you said: hello there", `the result is ${show(text)}`);

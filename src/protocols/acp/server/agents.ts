@@ -1,9 +1,9 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   type Card,
   type Envelope,
-  type Event,
   isObject,
   type LossSink,
   type Maybe,
@@ -40,8 +40,8 @@ export function agentNamed(host: Host, name: string, field = "agent_name"): Card
 }
 
 /** What a run says beside its task, or beside the bare message that is all of it. */
-export function runFacts(host: Host, event: Event, call: Call): RunFacts {
-  const lose: LossSink = (loss) => call.lose(loss);
+export function runFacts(host: Host, event: AgentEvent, call: Call): RunFacts {
+  const lose: LossSink = (loss) => call.reportLoss(loss);
   if (event.kind === "task") return { agentName: agentOf(host, event.task), createdAt: createdAt(host, event.task), lose };
   return { agentName: call.agent, createdAt: event.kind === "message" ? Math.round(event.message.ts * 1000) : host.now(), lose };
 }

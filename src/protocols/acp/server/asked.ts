@@ -1,7 +1,7 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
-  type Event,
   type EventOf,
   isPromise,
   type Principal,
@@ -9,7 +9,7 @@ import {
   type Task,
   type Via,
 } from "../../../envelope/index.js";
-import type { Request } from "../../../transport/exchange.js";
+import type { HttpRequest } from "../../../transport/exchange.js";
 import type { Host } from "../../protocol.js";
 import type { AcpSettings } from "../settings.js";
 
@@ -17,7 +17,7 @@ import type { AcpSettings } from "../settings.js";
 export interface Asked {
   readonly host: Host;
   readonly settings: AcpSettings;
-  readonly request: Request;
+  readonly request: HttpRequest;
 }
 
 /** The same, from a caller that was let in. */
@@ -42,12 +42,12 @@ export function beginCall({ host, request, caller }: Admitted, agent: string, vi
 }
 
 /** The one event a handler answers with; a stream is its bug. */
-export async function oneEvent(reply: Reply): Promise<Event> {
+export async function oneEvent(reply: Reply): Promise<AgentEvent> {
   if (isPromise(reply)) return reply;
   throw new AgentError("internal", "one answer was expected and a stream came");
 }
 
-export function taskOf(event: Event): Task {
+export function taskOf(event: AgentEvent): Task {
   if (event.kind === "task") return event.task;
   throw new AgentError("internal", `a task was expected and a ${event.kind} came`);
 }
@@ -58,7 +58,7 @@ export async function* sendEvents(reply: Reply): AsyncGenerator<EventOf<"send">,
   else for await (const event of reply) yield asSendEvent(event);
 }
 
-export function asSendEvent(event: Event): EventOf<"send"> {
+export function asSendEvent(event: AgentEvent): EventOf<"send"> {
   if (event.kind === "task" || event.kind === "status" || event.kind === "artifact" || event.kind === "message") return event;
   throw new AgentError("internal", `an event of a task was expected and a ${event.kind} came`);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../envelope/index.js";
 import { readQuery } from "../../../transport/address-parts.js";
-import type { Response } from "../../../transport/exchange.js";
+import type { HttpResponse } from "../../../transport/exchange.js";
 import { DecodeProblem } from "../../../transport/fields.js";
 import { documentResponse } from "../../document.js";
 import { encodeManifest } from "../codec.js";
@@ -13,7 +13,7 @@ import { formatYaml } from "./yaml.js";
 const MOST_PER_PAGE = 1_000;
 
 /** `GET /agents`. */
-export function listAgents({ host, request }: Asked): Response {
+export function listAgents({ host, request }: Asked): HttpResponse {
   const query = readQuery(request.query);
   const cards = host.cards();
   const limit = wholeNumber(query.get("limit"), "limit", 1, MOST_PER_PAGE) ?? cards.length;
@@ -23,12 +23,12 @@ export function listAgents({ host, request }: Asked): Response {
 }
 
 /** `GET /agents/{name}`. */
-export function showAgent({ host, request }: Asked, name: string): Response {
+export function showAgent({ host, request }: Asked, name: string): HttpResponse {
   return documentResponse(request, asJson(encodeManifest(agentNamed(host, name))), "");
 }
 
 /** `GET /.well-known/agent.yml`: discovery as the documentation describes it. It has room for one agent and for no address. */
-export function showDiscovery({ host }: Asked): Response {
+export function showDiscovery({ host }: Asked): HttpResponse {
   const headers = { "content-type": "application/yaml", "cache-control": "max-age=60" };
   return { status: 200, headers, body: formatYaml(asJson(encodeManifest(defaultAgent(host)))) };
 }

@@ -1,7 +1,7 @@
 import {
   AgentError,
+  type AgentEvent,
   ERRORS,
-  type Event,
   encodeBase64,
   isTerminal,
   type JsonObject,
@@ -11,14 +11,14 @@ import {
   type Task,
   textOf,
 } from "../../../envelope/index.js";
-import type { Response } from "../../../transport/exchange.js";
+import type { HttpResponse } from "../../../transport/exchange.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
 import { runStatusOf } from "../codec/state.js";
 import { errorStatus } from "../errors.js";
 import { taskOf } from "./asked.js";
 
 /** The answer as a task that is complete, where a bare message is all of it. */
-export function answeredTask(event: Event): Task {
+export function answeredTask(event: AgentEvent): Task {
   if (event.kind !== "message") return taskOf(event);
   const { message } = event;
   const status = { state: "completed", at: Math.round(message.ts * 1000), message } as const;
@@ -91,14 +91,14 @@ export interface Progress {
 export const NO_PROGRESS: Progress = Object.freeze({ entries: 0, content: undefined, metadata: undefined });
 
 /** How far a task is, one event later. */
-export function progressAfter({ entries, content, metadata }: Progress, event: Event): Progress {
+export function progressAfter({ entries, content, metadata }: Progress, event: AgentEvent): Progress {
   if (event.kind !== "status" || event.status.state !== "working") return { entries: entries + 1, content, metadata };
   const { message } = event.status;
   return { entries: entries + 1, content: message && textOf(message.content), metadata: event.metadata };
 }
 
 /** One event of a task as events of the seed's stream: results as they come, and the state it leads to. */
-export function streamItems(event: Event, now: number): readonly JsonObject[] {
+export function streamItems(event: AgentEvent, now: number): readonly JsonObject[] {
   switch (event.kind) {
     case "message":
     case "task": {
@@ -129,11 +129,11 @@ export function plainError({ face, code, message, facts }: AgentError, correlati
   return { error: { code: face, reason: code, message, field: facts.field }, correlation_id: correlationId };
 }
 
-export function refusePlain(error: AgentError, correlationId: Maybe<string>): Response {
+export function refusePlain(error: AgentError, correlationId: Maybe<string>): HttpResponse {
   return jsonResponse(errorStatus(error), JSON.stringify(plainError(error, correlationId)), errorHeaders(error));
 }
 
-export function plainMethodNotAllowed(method: string, allow: readonly string[]): Response {
+export function plainMethodNotAllowed(method: string, allow: readonly string[]): HttpResponse {
   const error = new AgentError("unsupported_method", `${method} is not answered here; try ${allow.join(", ")}`);
   return jsonResponse(405, JSON.stringify(plainError(error, undefined)), { allow: allow.join(", ") });
 }

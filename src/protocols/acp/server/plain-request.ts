@@ -11,7 +11,7 @@ import {
   readUte,
   textPart,
 } from "../../../envelope/index.js";
-import type { Headers } from "../../../transport/exchange.js";
+import type { HttpHeaders } from "../../../transport/exchange.js";
 import { DecodeProblem, optional, readArray, readBoolean, readObject, readString } from "../../../transport/fields.js";
 import { type CodecFacts, decodeRunRequest, sendOf } from "../codec.js";
 
@@ -99,7 +99,7 @@ export function decodePlain(body: JsonObject, head: PlainHead, facts: CodecFacts
 }
 
 /** The correlation id is none: messages that belong together share it, and the second would be swallowed. */
-function keyOf(headers: Maybe<Headers>, told: Maybe<string>): Maybe<string> {
+function keyOf(headers: Maybe<HttpHeaders>, told: Maybe<string>): Maybe<string> {
   const key = headers?.["idempotency-key"];
   if (key !== undefined && told !== undefined && key !== told)
     throw new DecodeProblem("metadata.idempotency_key", "and the Idempotency-Key header differ");

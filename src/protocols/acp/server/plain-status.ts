@@ -9,7 +9,7 @@ import {
   TaskFold,
 } from "../../../envelope/index.js";
 import { readQuery } from "../../../transport/address-parts.js";
-import type { Response } from "../../../transport/exchange.js";
+import type { HttpResponse } from "../../../transport/exchange.js";
 import { jsonResponse } from "../../../transport/response.js";
 import { answerable } from "../../answerable.js";
 import type { Host } from "../../protocol.js";
@@ -28,7 +28,7 @@ export function healthOf({ name }: Card, now: number): JsonObject {
 }
 
 /** `GET /acp/capabilities`, of the agent `agent_id` names or of the default one. */
-export function showCapabilities(asked: Asked): Response {
+export function showCapabilities(asked: Asked): HttpResponse {
   try {
     const { name, skills } = cardAsked(asked.host, readQuery(asked.request.query).get("agent_id"));
     const capabilities = skills.map(({ id }) => id);
@@ -40,7 +40,7 @@ export function showCapabilities(asked: Asked): Response {
 }
 
 /** `GET /acp/status`: the agent's health, or with `run_id` (also `job_id`) how far that run is and what came of it. */
-export async function showStatus(asked: Asked): Promise<Response> {
+export async function showStatus(asked: Asked): Promise<HttpResponse> {
   try {
     const query = readQuery(asked.request.query);
     const runId = query.get("run_id") ?? query.get("job_id");
@@ -56,7 +56,7 @@ function cardAsked(host: Host, name: Maybe<string>): Card {
 }
 
 /** The log tells more than the task: what was said on the way, and how much has happened. */
-async function showRunStatus(asked: Asked, runId: string): Promise<Response> {
+async function showRunStatus(asked: Asked, runId: string): Promise<HttpResponse> {
   const entered = await admit(asked);
   const { host } = entered;
   const call = beginCall(entered, defaultAgent(host).name, VIA_PLAIN);

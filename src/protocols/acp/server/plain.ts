@@ -1,8 +1,8 @@
 import {
   type AgentError,
+  type AgentEvent,
   type Card,
   type Envelope,
-  type Event,
   isObject,
   type JsonObject,
   type Maybe,
@@ -10,7 +10,7 @@ import {
 } from "../../../envelope/index.js";
 import { requireBodyType } from "../../../transport/content-type.js";
 import { type StreamForm, streamResponse, wantsEvents } from "../../../transport/event-stream.js";
-import type { Response } from "../../../transport/exchange.js";
+import type { HttpResponse } from "../../../transport/exchange.js";
 import { readObject } from "../../../transport/fields.js";
 import { jsonResponse } from "../../../transport/response.js";
 import { encodeSse } from "../../../transport/sse.js";
@@ -28,7 +28,7 @@ import { codecFacts } from "./runs.js";
  * The seed's plain endpoint (G.2, G.7): `POST /acp/message`. The reply says what it answers in `correlation_id`; work that
  * is taken and not waited for is looked after at `/acp/status?run_id=`.
  */
-export async function answerMessage(asked: Asked): Promise<Response> {
+export async function answerMessage(asked: Asked): Promise<HttpResponse> {
   const { request } = asked;
   let correlationId: Maybe<string>;
   try {
@@ -49,7 +49,7 @@ function correlationIn(body: unknown): Maybe<string> {
   return typeof found === "string" ? found : undefined;
 }
 
-async function answerBody(entered: Admitted, body: JsonObject): Promise<Response> {
+async function answerBody(entered: Admitted, body: JsonObject): Promise<HttpResponse> {
   const { host, request, caller } = entered;
   const head = readHead(body, () => host.newId());
   const card = head.receiver === undefined ? defaultAgent(host) : agentNamed(host, head.receiver, "receiver");
@@ -80,7 +80,7 @@ async function wholeReply(
   { context }: Envelope,
   delivery: Exclude<PlainDelivery, "stream">,
   reply: Reply,
-): Promise<Response> {
+): Promise<HttpResponse> {
   const task = answeredTask(await oneEvent(reply));
   const about = { run_id: task.id, session_id: task.contextId, metadata: { trace_id: context.traceId } };
   if (delivery === "accepted")
@@ -90,7 +90,7 @@ async function wholeReply(
 
 function plainForm(host: Host, correlationId: string): StreamForm {
   return {
-    event: (event: Event) =>
+    event: (event: AgentEvent) =>
       streamItems(event, host.now()).map((item) => JSON.stringify({ ...item, correlation_id: correlationId })),
     failure: (error: AgentError) => encodeSse(JSON.stringify({ type: "stream_error", ...plainError(error, correlationId) })),
     endsAfter: waitsForCaller,

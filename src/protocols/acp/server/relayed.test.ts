@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CONTRACT_CARD, fixedIds, PUBLIC_URL } from "../../../../conformance/scripted-host.js";
-import { AgentError, createHost, type Event, front, type Handler, type Loss, startCall, type Task } from "../../../index.js";
+import { AgentError, type AgentEvent, createHost, front, type Handler, type Loss, startCall, type Task } from "../../../index.js";
 import { createMemoryStore } from "../../../tasks/index.js";
 import { makeRequest } from "../../../transport/request.js";
 import { acp } from "../index.js";
@@ -16,7 +16,7 @@ function taskOf(state: "working" | "completed" | "canceled", more: Partial<Task>
 }
 
 /** Cannot read a log without following it, as a client of A2A cannot. */
-function upstream(task: () => Task, live: readonly Event[] = []): Handler {
+function upstream(task: () => Task, live: readonly AgentEvent[] = []): Handler {
   return (operation) => {
     switch (operation.kind) {
       case "task.get":
@@ -31,7 +31,7 @@ function upstream(task: () => Task, live: readonly Event[] = []): Handler {
   };
 }
 
-async function* following(task: Task, live: readonly Event[]): AsyncGenerator<Event, void, void> {
+async function* following(task: Task, live: readonly AgentEvent[]): AsyncGenerator<AgentEvent, void, void> {
   if (live.length === 0) throw new AgentError("unsupported", "the task is finished");
   yield { kind: "task", task };
   yield* live;
@@ -62,8 +62,8 @@ const typesIn = (text: string): readonly unknown[] =>
 const streamedTypes = (text: string): readonly unknown[] =>
   text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [(JSON.parse(line.slice(6)) as { type: string }).type] : []));
 const SSE = { accept: "text/event-stream" };
-const ENDED: Event = { kind: "status", taskId: RUN, contextId: "", status: { state: "completed", at: AT + 9 } };
-const MORE: Event = {
+const ENDED: AgentEvent = { kind: "status", taskId: RUN, contextId: "", status: { state: "completed", at: AT + 9 } };
+const MORE: AgentEvent = {
   kind: "artifact",
   taskId: RUN,
   contextId: "",

@@ -1,6 +1,6 @@
 import { AgentError, type Call, type Cursor } from "../../../envelope/index.js";
 import { streamResponse, wantsEvents } from "../../../transport/event-stream.js";
-import type { Response } from "../../../transport/exchange.js";
+import type { HttpResponse } from "../../../transport/exchange.js";
 import { jsonResponse } from "../../../transport/response.js";
 import { defaultAgent } from "./agents.js";
 import { type Admitted, beginCall } from "./asked.js";
@@ -17,7 +17,7 @@ const LOG_BODIES = 4;
  * `GET /runs/{run_id}/events`: the log as it stands, one JSON document. Who takes an event stream instead is told how the run
  * stands and then what follows, to its end; `Last-Event-ID` takes a lost stream up again. No other server has that.
  */
-export async function showEvents(admitted: Admitted, runId: string): Promise<Response> {
+export async function showEvents(admitted: Admitted, runId: string): Promise<HttpResponse> {
   const { host, request } = admitted;
   const call = beginCall(admitted, defaultAgent(host).name);
   if (request.method === "GET" && wantsEvents(request)) return followEvents(admitted, call, runId);
@@ -35,7 +35,7 @@ export async function showEvents(admitted: Admitted, runId: string): Promise<Res
   return jsonResponse(200, `{"events":[${log.join(",")}]}`, { "cache-control": "no-store" });
 }
 
-function followEvents({ host, request }: Admitted, call: Call, taskId: string): Promise<Response> {
+function followEvents({ host, request }: Admitted, call: Call, taskId: string): Promise<HttpResponse> {
   // A cursor is opaque here: its maker, the task runtime, checks it.
   const after = (request.headers["last-event-id"] || undefined) as Cursor | undefined;
   const events = new RunEvents(host, call, after === undefined ? "created" : "resumed");

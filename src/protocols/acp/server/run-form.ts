@@ -1,7 +1,7 @@
 import {
   type AgentError,
+  type AgentEvent,
   type Call,
-  type Event,
   isInterrupted,
   type Maybe,
   type State,
@@ -36,7 +36,7 @@ export class RunEvents {
     this.#opening = opening;
   }
 
-  write(event: Event): readonly WireEvent[] {
+  write(event: AgentEvent): readonly WireEvent[] {
     const writer = this.#writer;
     // Most events of a stream are pieces of an answer.
     if (writer !== undefined && this.#waiting === undefined) return writer.write(asSendEvent(event));
@@ -47,7 +47,7 @@ export class RunEvents {
   }
 
   /** A task that has gone on already was once submitted. */
-  #beginning(event: Event): readonly TaskEvent[] {
+  #beginning(event: AgentEvent): readonly TaskEvent[] {
     if (this.#opening === "resumed" || event.kind !== "task") return [];
     const { task } = event;
     this.#waiting = task;
@@ -56,7 +56,7 @@ export class RunEvents {
   }
 
   /** Whatever happens first is the sign that work has begun. */
-  #work(event: Event): readonly TaskEvent[] {
+  #work(event: AgentEvent): readonly TaskEvent[] {
     const task = this.#waiting;
     if (task === undefined || stateIn(event) === "submitted") return [];
     this.#waiting = undefined;
@@ -66,7 +66,7 @@ export class RunEvents {
   }
 }
 
-function stateIn(event: Event): Maybe<State> {
+function stateIn(event: AgentEvent): Maybe<State> {
   if (event.kind === "status") return event.status.state;
   return event.kind === "task" ? event.task.status.state : undefined;
 }
@@ -81,7 +81,7 @@ export function runForm(events: RunEvents, until: "awaiting" | "end"): StreamFor
 }
 
 /** The turn is over: whoever listens has to act. */
-export function waitsForCaller(event: Event): boolean {
+export function waitsForCaller(event: AgentEvent): boolean {
   const state = stateIn(event);
   return state !== undefined && isInterrupted(state);
 }

@@ -25,7 +25,12 @@ export function followed(host: Host, call: Call, { taskId, after }: Omit<Subscri
 
 async function* standing(host: Host, call: Call, taskId: string): Events {
   const task = taskOf(await oneEvent(host.handler({ kind: "task.get", taskId }, call)));
-  lost((loss) => call.lose(loss), "task.log", "array", "whoever works on it keeps no log; it is made from the task as it stands");
+  lost(
+    (loss) => call.reportLoss(loss),
+    "task.log",
+    "array",
+    "whoever works on it keeps no log; it is made from the task as it stands",
+  );
   yield { kind: "task", task };
 }
 

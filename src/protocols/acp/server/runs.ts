@@ -1,8 +1,8 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   type Envelope,
-  type Event,
   type EventOf,
   type Head,
   isInterrupted,
@@ -13,7 +13,7 @@ import {
 } from "../../../envelope/index.js";
 import { requireBodyType } from "../../../transport/content-type.js";
 import { streamResponse } from "../../../transport/event-stream.js";
-import type { Request, Response } from "../../../transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { jsonResponse } from "../../../transport/response.js";
 import {
   type CodecFacts,
@@ -36,7 +36,7 @@ const DELIVERY = { sync: "answer", async: "accepted", stream: "stream" } as cons
 >;
 
 /** `POST /runs`. Every run is a task: its id is all a caller has to come back with. */
-export async function createRun(admitted: Admitted): Promise<Response> {
+export async function createRun(admitted: Admitted): Promise<HttpResponse> {
   const { host, request } = admitted;
   requireBodyType(request, BODY_TYPES);
   const body = request.json();
@@ -54,13 +54,13 @@ function nameIn(body: unknown): string | undefined {
 }
 
 /** `GET /runs/{run_id}`. */
-export async function readRun(admitted: Admitted, runId: string): Promise<Response> {
+export async function readRun(admitted: Admitted, runId: string): Promise<HttpResponse> {
   const { event, call } = await findTask(admitted, runId);
   return jsonResponse(200, JSON.stringify(runOf(admitted, call, event)), { "cache-control": "no-store" });
 }
 
 /** `POST /runs/{run_id}`: what an awaiting run waits for. One that waits for nothing is left as it is. */
-export async function resumeRun(admitted: Admitted, runId: string): Promise<Response> {
+export async function resumeRun(admitted: Admitted, runId: string): Promise<HttpResponse> {
   const { host, request } = admitted;
   requireBodyType(request, BODY_TYPES);
   const body = request.json();
@@ -83,7 +83,7 @@ export async function resumeRun(admitted: Admitted, runId: string): Promise<Resp
  * it is read from the run, which by then is most often over. One that was cancelled before is refused, or shown as it is
  * where an agent behind other wires takes a second cancellation.
  */
-export async function cancelRun(admitted: Admitted, runId: string): Promise<Response> {
+export async function cancelRun(admitted: Admitted, runId: string): Promise<HttpResponse> {
   const { host } = admitted;
   const { event: before, call } = await findTask(admitted, runId);
   const event = await oneEvent(host.handler({ kind: "task.cancel", taskId: runId, onlyOnce: true }, call));
@@ -103,10 +103,15 @@ export async function findTask(
   return { event: { kind: "task", task: taskOf(event) }, call };
 }
 
-async function answerSend(admitted: Admitted, call: Call, operation: OperationOf<"send">, opening: Opening): Promise<Response> {
+async function answerSend(
+  admitted: Admitted,
+  call: Call,
+  operation: OperationOf<"send">,
+  opening: Opening,
+): Promise<HttpResponse> {
   const { host } = admitted;
   const reply = host.handler(operation, call);
-  const headersFor = (event: Event): Head => (opening === "created" ? runHeader(event) : NO_HEAD);
+  const headersFor = (event: AgentEvent): Head => (opening === "created" ? runHeader(event) : NO_HEAD);
   if (operation.delivery === "stream") {
     return streamResponse(reply, runForm(new RunEvents(host, call, opening), "awaiting"), host.limits, headersFor);
   }
@@ -115,24 +120,24 @@ async function answerSend(admitted: Admitted, call: Call, operation: OperationOf
   return jsonResponse(status, JSON.stringify(runOf(admitted, call, event)), headersFor(event));
 }
 
-function runOf({ host }: Admitted, call: Call, event: Event): WireRun {
+function runOf({ host }: Admitted, call: Call, event: AgentEvent): WireRun {
   const facts = runFacts(host, event, call);
   return event.kind === "message" ? encodeReply(event.message, runIdOf(event), facts) : encodeRun(taskOf(event), facts);
 }
 
 /** A bare message is a run nobody can ask for again; it goes by the name of the message. */
-function runIdOf(event: Event): string {
+function runIdOf(event: AgentEvent): string {
   return event.kind === "message" ? (event.message.context.taskId ?? event.message.id) : taskOf(event).id;
 }
 
 /** A caller that resumes knows which run it is. What an agent elsewhere calls its task may be no text for a header. */
-function runHeader(event: Event): Head {
+function runHeader(event: AgentEvent): Head {
   const id = runIdOf(event);
   return isUuid(id) ? { "run-id": id } : NO_HEAD;
 }
 
 /** What the envelope itself says of its trace counts before the header. */
-function traced(envelope: Envelope, { headers }: Request): Envelope {
+function traced(envelope: Envelope, { headers }: HttpRequest): Envelope {
   const { context } = envelope;
   const trace = context.traceId === undefined ? parseTraceparent(headers["traceparent"]) : undefined;
   return trace === undefined ? envelope : { ...envelope, context: { ...context, traceId: trace.traceId } };
@@ -145,7 +150,7 @@ export function codecFacts({ host, request, caller }: Admitted, call: Call): Cod
     src: caller.id,
     dst: call.agent,
     partsPerMessage: host.limits.partsPerMessage,
-    lose: (loss) => call.lose(loss),
+    lose: (loss) => call.reportLoss(loss),
     headers: request.headers,
   };
 }

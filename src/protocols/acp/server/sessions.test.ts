@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { ALICE, as, Benches, BOB, ended, guarded, runOf } from "../../../../test/wires/acp-bench.js";
-import type { Ids } from "../../protocol.js";
+import type { IdSource } from "../../protocol.js";
 import { acp } from "../index.js";
 
 const benches = new Benches(acp);
@@ -11,7 +11,7 @@ const SESSION = "6a0d6f0e-9a55-4d0c-8f0a-5f0e2b1c7d11";
 const inSession = { session_id: SESSION };
 
 /** Every look at this clock finds a later millisecond: runs that follow each other have an order. */
-function ticking(): Ids {
+function ticking(): IdSource {
   let now = 1_760_000_000_000;
   return { now: () => ++now, newId: () => crypto.randomUUID() };
 }
@@ -67,7 +67,7 @@ describe("GET /sessions/{session_id}", () => {
     const ids: string[] = [];
     for (const text of ["one", "two", "three"]) ids.push((await on.post("/runs", runOf(text, inSession))).body.run_id);
     const { body } = await on.get(`/sessions/${SESSION}`);
-    const shown = body.history.map((url: string) => url.split("/").at(-1)?.split(".//")[0]);
+    const shown = body.history.map((url: string) => url.split("/").at(-1)?.split(".")[0]);
     expect(shown).toEqual([ids[1], ids[1], ids[2], ids[2]]);
     expect(() => bench({ settings: { acp: { sessionRuns: 0 } } })).toThrow("sessionRuns must be a whole number from 1 to");
   });

@@ -1,5 +1,5 @@
 import { AgentError, type Call, isObject, type Maybe, type Task } from "../../../envelope/index.js";
-import type { Response } from "../../../transport/exchange.js";
+import type { HttpResponse } from "../../../transport/exchange.js";
 import { jsonResponse } from "../../../transport/response.js";
 import { encodeMessage, encodeRun, isUuid, outputLength } from "../codec.js";
 import type { WireMessage, WireSession } from "../wire.js";
@@ -15,7 +15,7 @@ const PRIVATE = { "cache-control": "private, no-store" } as const;
  * runs in it, and as in the SDK only completed ones are history. One without any run of the caller is unknown to it. What a
  * caller brought from another server stands in front as it came: whoever moves on to a third server takes all of it along.
  */
-export async function showSession(admitted: Admitted, sessionId: string): Promise<Response> {
+export async function showSession(admitted: Admitted, sessionId: string): Promise<HttpResponse> {
   const { host, request } = admitted;
   const runs = await runsIn(admitted, sessionId, `${host.publicUrl(request)}/resources`);
   if (runs.length === 0) throw new AgentError("not_found", "there is no such session", { field: "session_id" });
@@ -32,7 +32,7 @@ export async function showSession(admitted: Admitted, sessionId: string): Promis
 }
 
 /** `GET /resources/{run_id}.{index}`: one message of a session's history. */
-export async function showResource(admitted: Admitted, runId: string, index: number): Promise<Response> {
+export async function showResource(admitted: Admitted, runId: string, index: number): Promise<HttpResponse> {
   const { event, call } = await findTask(admitted, runId);
   const { task } = event;
   const message = isRecorded(task) ? messagesOf(admitted, call, task)[index] : undefined;

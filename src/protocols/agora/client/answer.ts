@@ -1,8 +1,8 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   type Envelope,
-  type Event,
   isTerminal,
   type Maybe,
   type State,
@@ -22,7 +22,7 @@ export interface Asked {
 }
 
 /** The answer to a message: the task where the peer tells of one, else what was said. Throws its error. */
-export function answerTo(heard: Heard, asked: Asked): Event {
+export function answerTo(heard: Heard, asked: Asked): AgentEvent {
   const told = stateOf(heard.reply.metadata.receipt);
   if (heard.error !== undefined && (told === undefined || !isTerminal(told.state))) throw heard.error;
   if (told !== undefined) return { kind: "task", task: taskIn(told, heard, asked) };

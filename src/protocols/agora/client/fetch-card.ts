@@ -1,6 +1,6 @@
 import type { Call, Card, Maybe, Skill } from "../../../envelope/index.js";
 import { bytesOf } from "../../../transport/body.js";
-import { isStream, type Link, type Response } from "../../../transport/exchange.js";
+import { type HttpResponse, isStream, type Link } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { jsonBody } from "../../../transport/peer-answer.js";
 import { makeRequest } from "../../../transport/request.js";
@@ -55,13 +55,13 @@ async function fetchAt(asking: Asking, base: string, path: string, etag: Maybe<s
   return { kind: "card", card: { ...card, skills }, listed: listed.length, entry, url, etag: response.headers["etag"] };
 }
 
-async function get({ link, call }: Asking, url: string, etag?: Maybe<string>): Promise<Response> {
+async function get({ link, call }: Asking, url: string, etag?: Maybe<string>): Promise<HttpResponse> {
   const headers = { accept: "application/json", ...(etag === undefined ? undefined : { "if-none-match": etag }) };
   return link.exchange(makeRequest({ method: "GET", url, headers, cancel: call.cancel }));
 }
 
 /** Whatever cannot be read is somebody else's. */
-function discoveredIn(response: Response, base: string): Maybe<Discovered> {
+function discoveredIn(response: HttpResponse, base: string): Maybe<Discovered> {
   try {
     return readDiscovery(jsonBody(response), base);
   } catch (thrown) {

@@ -1,11 +1,11 @@
 import { AgentError, type Call, type ErrorFacts, type Maybe } from "../../../envelope/index.js";
 import { addCallHeaders } from "../../../transport/call-headers.js";
-import type { Headers, Link, Response } from "../../../transport/exchange.js";
+import type { HttpHeaders, HttpResponse, Link } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { badPeer, jsonBody, refuseRedirect } from "../../../transport/peer-answer.js";
 import { makeRequest } from "../../../transport/request.js";
 import { readRetryAfter } from "../../../transport/retry-after.js";
-import type { Ids, Peer } from "../../protocol.js";
+import type { IdSource, Peer } from "../../protocol.js";
 import { type ReadReply, readReply } from "../codec.js";
 import { codeOfStatus, decodeErrorReply } from "../errors.js";
 import type { WireRequest } from "../wire.js";
@@ -15,7 +15,7 @@ import { conversationAt, entryOf } from "./addresses.js";
 export interface Wire {
   readonly link: Link;
   readonly peer: Peer;
-  readonly ids: Ids;
+  readonly ids: IdSource;
   /** The peer is one of ours: it reads what stands beside the body, and gives receipts. */
   readonly ours: boolean;
 }
@@ -43,13 +43,13 @@ export async function hangUp({ link, peer }: Wire, conversationId: string, call:
   if (error !== undefined && error.code !== "session_expired") throw error;
 }
 
-function headersOf(call: Call): Headers {
+function headersOf(call: Call): HttpHeaders {
   const headers: Record<string, Maybe<string>> = { accept: "application/json" };
   addCallHeaders(headers, call);
   return headers;
 }
 
-function heardIn(response: Response): Heard {
+function heardIn(response: HttpResponse): Heard {
   refuseRedirect(response);
   const { status } = response;
   const reply = replyIn(response);
@@ -60,7 +60,7 @@ function heardIn(response: Response): Heard {
   return { reply, error: decodeErrorReply(reply, factsOf(response)) };
 }
 
-function replyIn(response: Response): ReadReply {
+function replyIn(response: HttpResponse): ReadReply {
   try {
     return readReply(jsonBody(response));
   } catch (thrown) {
@@ -72,7 +72,7 @@ function replyIn(response: Response): ReadReply {
   }
 }
 
-function factsOf({ status, headers }: Response): ErrorFacts {
+function factsOf({ status, headers }: HttpResponse): ErrorFacts {
   const retryAfterMs = readRetryAfter(headers);
   return { status, sent: "maybe", ...(retryAfterMs === undefined ? undefined : { retryAfterMs }) };
 }

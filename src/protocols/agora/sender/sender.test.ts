@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
   AgentError,
+  type AgentEvent,
   CancelSource,
   type Card,
   type Content,
   type EnvelopeStart,
-  type Event,
   type Json,
   type JsonObject,
   type Maybe,
@@ -15,7 +15,7 @@ import {
   textPart,
 } from "../../../envelope/index.js";
 import type { LanguageModel } from "../../../router/models/index.js";
-import type { Link, Response } from "../../../transport/exchange.js";
+import type { HttpResponse, Link } from "../../../transport/exchange.js";
 import { unknownCard } from "../../unknown-card.js";
 import { connectWith } from "../client.js";
 import type { SenderOptions, SenderRoutine } from "./options.js";
@@ -28,7 +28,7 @@ const ids = { now: () => 0, newId: () => crypto.randomUUID() };
 
 interface Peer {
   readonly card?: Card;
-  reply?(body: JsonObject): JsonObject | Response;
+  reply?(body: JsonObject): JsonObject | HttpResponse;
 }
 
 /** A peer that answers as it is told, and one sender that does the same task again and again. */
@@ -43,16 +43,19 @@ function sending(
       const body = request.json() as JsonObject; // our own client wrote it
       heard.push(body);
       const given = reply?.(body) ?? { status: "success", body: `got ${String(body["body"])}`, conversationId: "c" };
-      return "headers" in given ? (given as Response) : json(given); // only responses have headers
+      return "headers" in given ? (given as HttpResponse) : json(given); // only responses have headers
     },
     close: async () => undefined,
   };
   const peer = { url: "http://peer.example", card, version: "0.2", binding: "HTTP" };
   const handler = connectWith({ sender: { tasks: [TASK], ...options } })(link, peer, ids);
-  async function send(start: Pick<EnvelopeStart, "content" | "intent" | "context">, cancel = new CancelSource()): Promise<Event> {
+  async function send(
+    start: Pick<EnvelopeStart, "content" | "intent" | "context">,
+    cancel = new CancelSource(),
+  ): Promise<AgentEvent> {
     const envelope = newEnvelope({ src: "me", dst: "it", ...start }, ids);
     const operation: OperationOf<"send"> = { kind: "send", envelope, delivery: "answer", task: "auto" };
-    return (await handler(operation, startCall({ cancel }))) as Event; // one answer
+    return (await handler(operation, startCall({ cancel }))) as AgentEvent; // one answer
   }
   async function task(content: Content = { city: "Bern" }, cancel = new CancelSource()): Promise<Json> {
     const event = await send({ content, intent: TASK.id, context: {} }, cancel);
@@ -63,7 +66,7 @@ function sending(
   return { task, send, heard, hashes };
 }
 
-function json(body: JsonObject): Response {
+function json(body: JsonObject): HttpResponse {
   return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 }
 

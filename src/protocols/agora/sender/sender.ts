@@ -1,8 +1,8 @@
 import {
   AgentError,
+  type AgentEvent,
   type Call,
   type Content,
-  type Event,
   type Json,
   type Maybe,
   newEnvelope,
@@ -27,7 +27,7 @@ import { byDocument, inWords, type Wanted } from "./write.js";
 export interface Sender {
   /** Messages of a session, and answers to a question, are the caller's own conversation and are left alone. */
   takes(operation: OperationOf<"send">): boolean;
-  run(operation: OperationOf<"send">, call: Call): Promise<Event>;
+  run(operation: OperationOf<"send">, call: Call): Promise<AgentEvent>;
 }
 
 export function senderFor(wire: Wire, documents: SpokenDocuments, options: SenderOptions): Sender {
@@ -86,7 +86,7 @@ class TaskDoer {
     this.#memory = new SenderMemory(options.records, wire.peer.url);
   }
 
-  async do(job: Job): Promise<Event> {
+  async do(job: Job): Promise<AgentEvent> {
     const count = await this.#memory.countTask(job.task.id);
     const document = await this.#documentFor(job, count);
     if (document === undefined) return this.#inWords(job);
@@ -159,7 +159,7 @@ class TaskDoer {
     return text;
   }
 
-  async #inWords(job: Job): Promise<Event> {
+  async #inWords(job: Job): Promise<AgentEvent> {
     const { model } = this.#options;
     return this.#talking(IN_WORDS, job, async (talk) => {
       await talk.say(await inWords(job, model, job.call.cancel));
@@ -167,7 +167,7 @@ class TaskDoer {
     });
   }
 
-  async #byDocument(job: Job, document: SpokenDocument): Promise<Event> {
+  async #byDocument(job: Job, document: SpokenDocument): Promise<AgentEvent> {
     const { hash, sources, multiround } = document;
     const uses = await this.#memory.countUse(hash);
     const routine = (await this.#routinesFor(job.task)).get(hash);
@@ -184,7 +184,7 @@ class TaskDoer {
   }
 
   /** The last reply is the answer, unless the routine has made one of it. */
-  async #talking(form: TalkForm, job: Job, hold: (talk: Talk) => Promise<Maybe<Content>>): Promise<Event> {
+  async #talking(form: TalkForm, job: Job, hold: (talk: Talk) => Promise<Maybe<Content>>): Promise<AgentEvent> {
     const { operation, call } = job;
     const { envelope } = operation;
     const talk = new Talk(this.#wire, form, envelope, call);

@@ -52,7 +52,7 @@ export class Talk {
       throw new AgentError("unsupported", "a second message needs a conversation, and this talk has none", { sent: "maybe" });
     this.#begun = true;
     // What is lost with the first message is lost with all of them.
-    const lose = (loss: Loss): void => (first ? this.#call.lose(loss) : undefined);
+    const lose = (loss: Loss): void => (first ? this.#call.reportLoss(loss) : undefined);
     const message = encodeRequest(this.#written(body, first), { ...this.#form, json: true, whole: this.#wire.ours }, lose);
     const heard = await post(this.#wire, this.#conversationId, message, this.#call);
     this.#conversationId ??= this.#form.multiround ? heard.reply.conversationId : undefined;

@@ -1,8 +1,8 @@
 import {
   AgentError,
+  type AgentEvent,
   type Context,
   type Envelope,
-  type Event,
   isInterrupted,
   isTerminal,
   type Maybe,
@@ -37,13 +37,13 @@ export class WorkFailed extends AgentError {
 }
 
 /** What an answering event means. Throws WorkFailed for work that failed, was refused or canceled. */
-export function outcomeOf(event: Event, asked: Asked, json: boolean, newId: () => string): Outcome {
+export function outcomeOf(event: AgentEvent, asked: Asked, json: boolean, newId: () => string): Outcome {
   if (event.kind === "message") return { message: event.message, task: undefined, open: undefined, json };
   if (event.kind !== "task") throw new AgentError("internal", `a ${event.kind} does not answer a message`);
   const { task } = event;
   const { state } = task.status;
   if (isTerminal(state) && state !== "completed") {
-    if (asked.wire.metadata.koine !== 1) loseTask(task, false, (loss) => asked.call.lose(loss));
+    if (asked.wire.metadata.koine !== 1) loseTask(task, false, (loss) => asked.call.reportLoss(loss));
     throw new WorkFailed(failureOf(task), task);
   }
   const open = isInterrupted(state) ? "asks" : state === "completed" ? undefined : "works";

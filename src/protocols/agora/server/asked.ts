@@ -1,12 +1,12 @@
 import type { Call, JsonObject, Maybe, Principal } from "../../../envelope/index.js";
-import type { Request } from "../../../transport/exchange.js";
+import type { HttpRequest } from "../../../transport/exchange.js";
 import type { ReadRequest } from "../codec.js";
 import type { Conversation } from "./conversations.js";
 import type { JsonBodies } from "./routines.js";
 
 /** One message, after it was found out what it follows and to which conversation it belongs. */
 export interface Asked {
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly caller: Principal;
   readonly call: Call;
   readonly wire: ReadRequest;

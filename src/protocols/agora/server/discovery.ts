@@ -1,5 +1,5 @@
 import type { Card, JsonObject, Maybe } from "../../../envelope/index.js";
-import type { Request } from "../../../transport/exchange.js";
+import type { HttpRequest } from "../../../transport/exchange.js";
 import { OWN_CARD_KEY, writeOwnCard } from "../../own-card.js";
 import type { Host } from "../../protocol.js";
 import { DOCUMENT_BYTES, type DocumentLibrary, type KnownDocument } from "../documents/library.js";
@@ -105,6 +105,6 @@ export async function publishedText(tools: DiscoveryTools, hash: string): Promis
 }
 
 /** The address below which a request was heard. */
-export function baseUrl(host: Host, request: Request, base: string): string {
+export function baseUrl(host: Host, request: HttpRequest, base: string): string {
   return `${host.publicUrl(request)}${base}`;
 }

@@ -8,7 +8,7 @@ import {
   type Principal,
   type Via,
 } from "../../../envelope/index.js";
-import type { Request, Response } from "../../../transport/exchange.js";
+import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { jsonResponse } from "../../../transport/response.js";
 import { answerable } from "../../answerable.js";
 import type { Host } from "../../protocol.js";
@@ -39,7 +39,12 @@ const VIA: Via = Object.freeze({ protocol: "agora", version: "0.2", binding: "HT
 const SUCCESS = '{"status":"success"}';
 
 /** A message: the first of its kind, or with an id the next of its conversation. Every error is said in Agora's own form. */
-export async function answerMessage(tools: MessageTools, request: Request, where: Where, id: Maybe<string>): Promise<Response> {
+export async function answerMessage(
+  tools: MessageTools,
+  request: HttpRequest,
+  where: Where,
+  id: Maybe<string>,
+): Promise<HttpResponse> {
   let form: ErrorForm = { dialect: tools.settings.dialect, whole: false };
   try {
     const caller = await tools.host.admit(request);
@@ -55,14 +60,14 @@ export async function answerMessage(tools: MessageTools, request: Request, where
 }
 
 interface Read {
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly caller: Principal;
   readonly where: Where;
   readonly wire: ReadRequest;
   readonly id: Maybe<string>;
 }
 
-async function answerRead(tools: MessageTools, read: Read): Promise<Response> {
+async function answerRead(tools: MessageTools, read: Read): Promise<HttpResponse> {
   const { wire, where, id, caller } = read;
   const { receipt, cancel } = wire.metadata;
   if (cancel !== undefined || receipt !== undefined) return runErrand(tools, read, tools.cardNamed(where.agent));
@@ -80,7 +85,7 @@ function askedOf({ host }: MessageTools, { request, caller, wire }: Read, card: 
   return { request, caller, wire, call: callFor(host, request, caller, card), agent: card.name, conversation: undefined };
 }
 
-function callFor(host: Host, request: Request, caller: Principal, card: Card): Call {
+function callFor(host: Host, request: HttpRequest, caller: Principal, card: Card): Call {
   const { traceparent, tracestate } = request.headers;
   const parameters: Head =
     traceparent === undefined ? NO_HEAD : tracestate === undefined ? { traceparent } : { traceparent, tracestate };
@@ -88,7 +93,7 @@ function callFor(host: Host, request: Request, caller: Principal, card: Card): C
 }
 
 /** The first message. A conversation is opened before anybody works, and closed again when nothing comes of it. */
-async function begin(tools: MessageTools, asked: Asked): Promise<Response> {
+async function begin(tools: MessageTools, asked: Asked): Promise<HttpResponse> {
   const { conversations } = tools;
   const { wire, caller, agent, call } = asked;
   const hash = wire.hash ?? null;
@@ -105,7 +110,7 @@ async function begin(tools: MessageTools, asked: Asked): Promise<Response> {
   checkHash(conversation, hash);
   // What the conversation has come to meanwhile is nothing that its first message knew of.
   const opened: Conversation = again ? { ...conversation, taskId: undefined, collects: false, state: undefined } : conversation;
-  async function first(): Promise<Response> {
+  async function first(): Promise<HttpResponse> {
     const outcome = await takeTurn(tools, { ...asked, conversation: opened }, answerer);
     if (!again || isFresh(conversation)) await conversations.keep(caller.owner, conversation, changeOf(outcome));
     return replyWith(asked, outcome, conversation.id);
@@ -134,7 +139,7 @@ function notHeard(): AgentError {
 }
 
 /** A further message of a conversation: what it follows was settled by the first. */
-async function goOn(tools: MessageTools, asked: Asked, conversation: Conversation): Promise<Response> {
+async function goOn(tools: MessageTools, asked: Asked, conversation: Conversation): Promise<HttpResponse> {
   const { owner } = asked.caller;
   checkHash(conversation, asked.wire.hash);
   const further = { ...asked, conversation };
@@ -167,7 +172,7 @@ function changeOf({ open, task, state }: Outcome & Pick<Change, "state">): Chang
 }
 
 /** Our own extension: to ask after one piece of work by its receipt, any number of times, or to stop it. */
-async function runErrand(tools: MessageTools, read: Read, card: Card): Promise<Response> {
+async function runErrand(tools: MessageTools, read: Read, card: Card): Promise<HttpResponse> {
   const { host } = tools;
   const asked = askedOf(tools, read, card);
   const { cancel, receipt } = read.wire.metadata;
@@ -186,14 +191,14 @@ async function runErrand(tools: MessageTools, read: Read, card: Card): Promise<R
   return jsonResponse(200, JSON.stringify(reply));
 }
 
-function replyWith({ wire, call }: Asked, { message, task, json }: Outcome, conversationId: Maybe<string>): Response {
+function replyWith({ wire, call }: Asked, { message, task, json }: Outcome, conversationId: Maybe<string>): HttpResponse {
   const whole = wire.metadata.koine === 1;
-  const reply = encodeReply(message, { conversationId, whole, json, task }, (loss) => call.lose(loss));
+  const reply = encodeReply(message, { conversationId, whole, json, task }, (loss) => call.reportLoss(loss));
   return jsonResponse(200, JSON.stringify(reply));
 }
 
 /** The end of a conversation; that of an unknown one is the same. */
-export async function hangUp(tools: MessageTools, request: Request, { agent }: Where, id: string): Promise<Response> {
+export async function hangUp(tools: MessageTools, request: HttpRequest, { agent }: Where, id: string): Promise<HttpResponse> {
   const { host, conversations, settings } = tools;
   try {
     const caller = await host.admit(request);
@@ -215,7 +220,7 @@ async function tellAgent(host: Host, call: Call, sessionId: string): Promise<voi
   }
 }
 
-function requireJson({ headers }: Request): void {
+function requireJson({ headers }: HttpRequest): void {
   const type = headers["content-type"];
   if (type === undefined || /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) return;
   throw new AgentError("unsupported_content", `the body must be application/json, not ${JSON.stringify(type.slice(0, 64))}`, {

@@ -1,8 +1,8 @@
 import {
   AgentError,
+  type AgentEvent,
   type Card,
   type Envelope,
-  type Event,
   type Maybe,
   type Operation,
   parseTraceparent,
@@ -83,7 +83,12 @@ function envelopeOf(host: Host, asked: Asked, intent: Maybe<string>, json: boole
   const { request, wire, caller, agent, conversation, call } = asked;
   const { session } = wire.metadata;
   if (conversation !== undefined && session !== undefined && session !== conversation.session)
-    call.lose({ protocol: "agora", path: SESSION, valueKind: "string", reason: "a conversation keeps the name it began with" });
+    call.reportLoss({
+      protocol: "agora",
+      path: SESSION,
+      valueKind: "string",
+      reason: "a conversation keeps the name it began with",
+    });
   const idempotencyKey = keyOf(asked);
   const envelope = decodeRequest(wire, {
     now: host.now(),
@@ -110,7 +115,7 @@ function taskOf(conversation: Maybe<Conversation>, key: Maybe<string>): Maybe<st
  * In a conversation the work is a task: it goes on when the caller hangs up, and when the answer takes too long the caller
  * gets a receipt. A single message has nothing to come back by, so it waits.
  */
-async function send({ host, settings }: TurnTools, { call, conversation, wire }: Asked, envelope: Envelope): Promise<Event> {
+async function send({ host, settings }: TurnTools, { call, conversation, wire }: Asked, envelope: Envelope): Promise<AgentEvent> {
   const delivery = wire.metadata.prefer === "receipt" ? "accepted" : "answer";
   const operation: Operation = { kind: "send", envelope, delivery, task: conversation === undefined ? "auto" : "always" };
   if (conversation === undefined || delivery === "accepted") return ask(host, operation, call);

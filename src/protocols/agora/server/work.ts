@@ -1,17 +1,25 @@
-import { AgentError, type Call, type Event, isClosing, isPromise, type Operation, type Task } from "../../../envelope/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  type Call,
+  isClosing,
+  isPromise,
+  type Operation,
+  type Task,
+} from "../../../envelope/index.js";
 import type { Host } from "../../protocol.js";
 
 /** How many tasks of one conversation are looked through for the one that a message has started. */
 const LOOKED_THROUGH = 20;
 
 /** One operation that has one answer. */
-export async function ask(host: Host, operation: Operation, call: Call): Promise<Event> {
+export async function ask(host: Host, operation: Operation, call: Call): Promise<AgentEvent> {
   const reply = host.handler(operation, call);
   if (!isPromise(reply)) throw new AgentError("internal", "one answer was expected and a stream came");
   return reply;
 }
 
-export async function taskNow(host: Host, taskId: string, call: Call): Promise<Event & { readonly kind: "task" }> {
+export async function taskNow(host: Host, taskId: string, call: Call): Promise<AgentEvent & { readonly kind: "task" }> {
   const event = await ask(host, { kind: "task.get", taskId }, call);
   if (event.kind !== "task") throw new AgentError("internal", `a ${event.kind} does not answer task.get`);
   return event;
@@ -23,7 +31,7 @@ export async function taskWithin(
   taskId: string,
   call: Call,
   waitMs: number,
-): Promise<Event & { readonly kind: "task" }> {
+): Promise<AgentEvent & { readonly kind: "task" }> {
   const now = await taskNow(host, taskId, call);
   if (waitMs <= 0 || isClosing(now)) return now;
   const waiting = call.derive({ deadline: host.now() + waitMs });

@@ -13,11 +13,11 @@ import type {
   Hold,
   LeaseRequest,
   NewTask,
+  PushProgress,
   Resumed,
   Snapshot,
   Store,
   TakenOver,
-  Told,
   Turned,
 } from "../../store.js";
 import { eventFrom, storedText } from "../stored-form.js";
@@ -225,7 +225,7 @@ export class RedisStore implements Store {
     return this.#webhooks.due(lease, limit);
   }
 
-  async told(due: DuePush, told: Told): Promise<boolean> {
+  async told(due: DuePush, told: PushProgress): Promise<boolean> {
     return this.#webhooks.told(this.#names.ofTask(due.owner, due.config.taskId), due, told);
   }
 

@@ -1,5 +1,5 @@
 import type { Maybe, PushConfig, PushDelivery } from "../../../envelope/index.js";
-import type { DuePush, LeaseRequest, Told } from "../../store.js";
+import type { DuePush, LeaseRequest, PushProgress } from "../../store.js";
 import { listOf, numberOf, textOf } from "./answers.js";
 import type { RedisConnection } from "./connection.js";
 import { type Hint, HintIndex } from "./hints.js";
@@ -65,7 +65,7 @@ export class RedisWebhooks {
     return this.#hints.take(limit, (hint) => this.#take(hint, lease));
   }
 
-  async told(keys: TaskKeys, due: DuePush, told: Told): Promise<boolean> {
+  async told(keys: TaskKeys, due: DuePush, told: PushProgress): Promise<boolean> {
     const number = told.outcome === "accepted" ? told.seq : told.outcome === "failed" ? told.retryInMs : 0;
     const leaseMs = told.outcome === "accepted" ? told.leaseMs : 0;
     const problem = "problem" in told ? told.problem : "";

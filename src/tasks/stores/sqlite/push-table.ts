@@ -1,5 +1,5 @@
 import type { PushConfig } from "../../../envelope/index.js";
-import type { DuePush, LeaseRequest, NewTask, Told } from "../../store.js";
+import type { DuePush, LeaseRequest, NewTask, PushProgress } from "../../store.js";
 import { deliveryOf } from "../kept-push.js";
 import { columnText, nameFrom } from "./column-text.js";
 import type { Connection, Statement } from "./library.js";
@@ -115,14 +115,14 @@ export class PushTable {
     });
   }
 
-  told(row: TaskRow, due: DuePush, told: Told): boolean {
+  told(row: TaskRow, due: DuePush, told: PushProgress): boolean {
     const push = this.#one.get([row.n, columnText(due.config.id)]);
     if (push === undefined || epochOf(push[0], push[7]) !== due.epoch) return false;
     this.#hear(push[0], row, told);
     return true;
   }
 
-  #hear(n: number, row: TaskRow, told: Told): void {
+  #hear(n: number, row: TaskRow, told: PushProgress): void {
     switch (told.outcome) {
       case "accepted":
         this.#accepted.run([told.seq, this.#now() + told.leaseMs, row.seq, n]);
