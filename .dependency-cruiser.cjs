@@ -1,6 +1,11 @@
 // The tree of CONTRIBUTING.md as rules. Lower never imports higher; protocols never see each other; only the registry names a
 // protocol; programs see the library's doors and `internal.ts`, nothing else. Type imports count: they are how cycles begin.
-const DOORS = ["src/(index|internal)\\.ts", "src/[^/]+/index\\.ts", "src/[^/]+/[^/]+/index\\.ts"];
+const DOORS = [
+  "src/(index|internal)\\.ts",
+  "src/public/",
+  "src/router/(embeddings/)?index\\.ts",
+  "src/transport/node/index\\.ts",
+];
 const CORE = ["src/envelope", "src/policies", "src/transport"];
 const CONTRACT = "src/protocols/(protocol|features|candidates|front|host|all|index)\\.ts";
 

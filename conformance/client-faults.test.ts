@@ -5,7 +5,7 @@ import { faults } from "./faults.js";
 
 const options = {
   timeoutMs: 6_000,
-  connect: (url: string) => connect(url, { timeoutMs: 800, discoverMs: 1_500, verdicts: new DiscoveryCache() }),
+  connect: (url: string) => connect(url, { timeoutMs: 800, discoverMs: 1_500, discoveryCache: new DiscoveryCache() }),
 };
 
 describe("our client half, against a misbehaving server", () => {

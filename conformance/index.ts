@@ -1,4 +1,14 @@
 /** Conformance as data: requirements that run against any URL, and the agent, servers and tables they need. */
+
+export {
+  CONFORMANCE_AREAS,
+  type ConformanceArea,
+  type Delivery,
+  type Hook,
+  type Requirement,
+  type Skipped,
+  type Subject,
+} from "../src/protocols/requirement.js";
 export { conformanceAgent, conformanceSkill } from "./agent.js";
 export {
   type ClientCheckOptions,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Requirement, Subject, Traits } from "../src/index.js";
+import type { Requirement, Subject } from "../src/protocols/requirement.js";
+import type { Traits } from "../src/public/protocols.js";
 import { type BridgeEnd, runThrough } from "./through.js";
 import { formatThrough } from "./through-text.js";
 

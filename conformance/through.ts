@@ -1,4 +1,6 @@
-import { agent, type Protocol, type Subject, serve } from "../src/index.js";
+import { agent, serve } from "../src/index.js";
+import type { Subject } from "../src/protocols/requirement.js";
+import type { Protocol } from "../src/public/protocols.js";
 import { conformanceAgent, conformanceSkill } from "./agent.js";
 import { type Report, type RequirementResult, type RunOptions, runConformance } from "./run.js";
 

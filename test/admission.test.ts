@@ -1,17 +1,11 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newEnvelope, type Operation, type OperationKind, startCall } from "../src/envelope/index.js";
-import {
-  agent,
-  bearerTokens,
-  createMemoryArtifacts,
-  createMetrics,
-  createTelemetry,
-  protocols,
-  type Server,
-  serve,
-} from "../src/index.js";
+import { agent, createMemoryArtifacts, type Server, serve } from "../src/index.js";
 import type { Peer, Protocol, Route } from "../src/protocols/protocol.js";
+import { bearerTokens } from "../src/public/auth.js";
+import { protocols } from "../src/public/protocols.js";
+import { createMetrics, createTelemetry } from "../src/public/telemetry.js";
 import { wholeBody } from "../src/transport/body.js";
 import type { HttpHeaders, HttpRequest, Link } from "../src/transport/exchange.js";
 import { poolLink } from "../src/transport/node/index.js";

@@ -1,19 +1,9 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  agent,
-  type CardTrust,
-  cardSigner,
-  connect,
-  DiscoveryCache,
-  type Link,
-  mount,
-  newCardKey,
-  type Protocol,
-  protocols,
-  serve,
-} from "../src/index.js";
+import { agent, connect, DiscoveryCache, mount, serve } from "../src/index.js";
+import { type CardTrust, cardSigner, newCardKey } from "../src/public/auth.js";
+import { type Link, type Protocol, protocols } from "../src/public/protocols.js";
 import { wholeBody } from "../src/transport/body.js";
 import { poolLink } from "../src/transport/node/index.js";
 
@@ -70,7 +60,7 @@ async function speakingOnly(protocol: Protocol): Promise<string> {
 }
 
 async function connected(url: string, options: Parameters<typeof connect>[1] = {}) {
-  const peer = await connect(url, { verdicts: new DiscoveryCache(), ...options });
+  const peer = await connect(url, { discoveryCache: new DiscoveryCache(), ...options });
   cleanups.push(() => peer.close());
   return peer;
 }
@@ -81,7 +71,7 @@ const FOR_EVER_MS = 120_000;
 describe("a peer that answers one protocol and leaves the others waiting", () => {
   test.each(protocols)("is reached by $id without waiting for the rest", async (protocol) => {
     const peer = await connected(await speakingOnly(protocol), { discoverMs: FOR_EVER_MS });
-    expect([peer.protocol, peer.proved, await peer.ask("hi")]).toEqual([protocol.id, true, "again: hi"]);
+    expect([peer.protocol, peer.verified, await peer.ask("hi")]).toEqual([protocol.id, true, "again: hi"]);
   });
 });
 
@@ -100,10 +90,10 @@ describe("a way that is pinned", () => {
 
   test("is looked for although another was found before", async () => {
     const url = await twofold(0);
-    const verdicts = new DiscoveryCache();
-    expect((await connected(url, { verdicts })).protocol).toBe("acp");
-    expect((await connected(url, { verdicts, pin: "agora" })).protocol).toBe("agora");
-    expect((await connected(url, { verdicts })).protocol).toBe("acp");
+    const discoveryCache = new DiscoveryCache();
+    expect((await connected(url, { discoveryCache })).protocol).toBe("acp");
+    expect((await connected(url, { discoveryCache, pin: "agora" })).protocol).toBe("agora");
+    expect((await connected(url, { discoveryCache })).protocol).toBe("acp");
   });
 
   test("is waited for although another answers earlier", async () => {
@@ -141,7 +131,7 @@ describe("a peer without any document", () => {
     const said: string[] = [];
     const { url } = await answering(likeTheLibrary(said));
     const peer = await connected(url);
-    expect([peer.protocol, peer.proved, said]).toEqual(["agora", true, []]);
+    expect([peer.protocol, peer.verified, said]).toEqual(["agora", true, []]);
     expect(await peer.ask("hi")).toBe("again: hi");
     expect(said).toEqual(["hi"]);
   });
@@ -187,7 +177,7 @@ describe("a card that claims what nobody answers", () => {
       reply(response, found === undefined ? 404 : 200, found ?? { detail: "Not Found" });
     });
     const peer = await connected(url);
-    expect([peer.protocol, peer.card.name, peer.proved]).toEqual(["acp", "real", true]);
+    expect([peer.protocol, peer.card.name, peer.verified]).toEqual(["acp", "real", true]);
   });
 });
 
@@ -216,7 +206,9 @@ describe("with somebody to trust", () => {
 
   test.each([0, 300])("a card that was changed is refused although other protocols answer %i ms earlier", async (delayMs) => {
     const url = await signedHost();
-    await expect(connect(url, { trust: TRUST, link: tampering(delayMs), verdicts: new DiscoveryCache() })).rejects.toMatchObject({
+    await expect(
+      connect(url, { trust: TRUST, link: tampering(delayMs), discoveryCache: new DiscoveryCache() }),
+    ).rejects.toMatchObject({
       code: "bad_signature",
     });
   });
@@ -226,7 +218,7 @@ describe("with somebody to trust", () => {
     const peer = await connected(url, { trust: REQUIRED });
     expect([peer.protocol, peer.cardTrust, await peer.ask("hi")]).toEqual(["a2a", "verified", "again: hi"]);
     for (const pin of ["acp", "agora"]) {
-      await expect(connect(url, { trust: REQUIRED, pin, verdicts: new DiscoveryCache() })).rejects.toMatchObject({
+      await expect(connect(url, { trust: REQUIRED, pin, discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({
         code: "downgrade_refused",
       });
     }
@@ -235,7 +227,7 @@ describe("with somebody to trust", () => {
   test.each(protocols)("an unsigned peer that speaks $id only is refused where a signature is required", async (protocol) => {
     const server = await serve(echo, { protocols: [protocol] });
     cleanups.push(() => server.close());
-    await expect(connect(server.url, { trust: REQUIRED, verdicts: new DiscoveryCache() })).rejects.toMatchObject({
+    await expect(connect(server.url, { trust: REQUIRED, discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({
       code: "downgrade_refused",
     });
     expect(await (await connected(server.url, { trust: TRUST })).ask("hi")).toBe("again: hi");
@@ -243,7 +235,7 @@ describe("with somebody to trust", () => {
 
   test("so is one that has no document at all, and nothing but reading is tried on it", async () => {
     const { url, asked } = await answering(likeTheLibrary([]));
-    await expect(connect(url, { trust: REQUIRED, verdicts: new DiscoveryCache() })).rejects.toMatchObject({
+    await expect(connect(url, { trust: REQUIRED, discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({
       code: "downgrade_refused",
     });
     expect(asked.filter((line) => !line.startsWith("GET"))).toEqual([]);

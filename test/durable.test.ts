@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 async function peerOf(url: string, agent: string): Promise<RemoteAgent> {
-  const peer = await connect(`${url}/a2a/${agent}`, { verdicts: new DiscoveryCache(), resume: false });
+  const peer = await connect(`${url}/a2a/${agent}`, { discoveryCache: new DiscoveryCache(), resume: false });
   open.push(peer);
   return peer;
 }

@@ -13,10 +13,10 @@ import {
   type RemoteAgent,
   type Server,
   serve,
-  startCall,
   type Task,
   textOf,
 } from "../src/index.js";
+import { startCall } from "../src/public/protocols.js";
 import { codeOf, collect, line } from "./peers/against-official.js";
 import { ALICE, BOB, startGuardedKoine, startKoine } from "./peers/koine.js";
 import { GRPC_SENDS } from "./wires/grpc.js";
@@ -270,7 +270,7 @@ describe.each(PINS)("the same by %s", (pin) => {
   let remote: RemoteAgent;
   beforeAll(async () => {
     server = await startKoine();
-    remote = await connect(server.url, { pin, verdicts: new DiscoveryCache() });
+    remote = await connect(server.url, { pin, discoveryCache: new DiscoveryCache() });
   });
   afterAll(async () => {
     await remote?.close();
@@ -294,7 +294,7 @@ describe.each(PINS)("who may call, by %s", (pin) => {
     ["alice", ALICE, "told to friends"],
     ["bob", BOB, "card_not_configured"],
   ])("%s and the extended card", async (_name, bearer, gives) => {
-    const remote = await connect(server.url, { pin, verdicts: new DiscoveryCache(), credentials: { bearer } });
+    const remote = await connect(server.url, { pin, discoveryCache: new DiscoveryCache(), credentials: { bearer } });
     const card = await remote.extendedCard().then(({ description }) => description, codeOf);
     expect([card, await remote.ask("hello")]).toEqual([gives, "you said: hello"]);
     await remote.close();
@@ -310,7 +310,7 @@ describe.each(PINS)("who may call, by %s", (pin) => {
   });
 
   test("a stranger is turned away", async () => {
-    const remote = await connect(server.url, { pin, verdicts: new DiscoveryCache() });
+    const remote = await connect(server.url, { pin, discoveryCache: new DiscoveryCache() });
     expect(await remote.send("hello").catch(codeOf)).toBe("unauthenticated");
     expect(await collect(remote.stream("hello")).catch(codeOf)).toBe("unauthenticated");
     await remote.close();

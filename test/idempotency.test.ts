@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { agent, bearerTokens, type Server, serve } from "../src/index.js";
+import { agent, type Server, serve } from "../src/index.js";
+import { bearerTokens } from "../src/public/auth.js";
 import { ALICE, BOB } from "./peers/koine.js";
 import { ACP_PLAIN, ACP_REST, resumeBody, runBody } from "./wires/acp.js";
 import { AGORA, agoraBody, postAgora } from "./wires/agora.js";

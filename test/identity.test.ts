@@ -4,22 +4,16 @@ import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { SignJWT } from "jose";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { agent, type Credentials, connect, DiscoveryCache, type HostOptions, mount, serve } from "../src/index.js";
 import {
   type Admission,
   type AuditEntry,
-  agent,
   anyOf,
   apiKeys,
   bearerTokens,
-  type Credentials,
   clientCertificates,
-  connect,
-  DiscoveryCache,
-  type HostOptions,
   jwtTokens,
-  mount,
-  serve,
-} from "../src/index.js";
+} from "../src/public/auth.js";
 import { makeAuthority } from "./certificates.js";
 
 /** Every way to get in, over every binding, by our own client from the card alone; and who got in sees only its own tasks. */
@@ -125,7 +119,7 @@ async function serving({ admission, secure = false }: Scheme, more: HostOptions 
 }
 
 async function connected(url: string, pin: string, credentials: Credentials) {
-  const peer = await connect(url, { pin, credentials, verdicts: new DiscoveryCache() });
+  const peer = await connect(url, { pin, credentials, discoveryCache: new DiscoveryCache() });
   cleanups.push(() => peer.close());
   return peer;
 }

@@ -1,16 +1,8 @@
 import { A2AClient, DefaultAgentCardResolver } from "a2a-js-sdk-03/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  agent,
-  cardSigner,
-  createCardCheck,
-  type Mounted,
-  mount,
-  newCardKey,
-  protocols,
-  type Server,
-  serve,
-} from "../src/index.js";
+import { agent, type Mounted, mount, type Server, serve } from "../src/index.js";
+import { cardSigner, createCardCheck, newCardKey } from "../src/public/auth.js";
+import { protocols } from "../src/public/protocols.js";
 import { startKoine } from "./peers/koine.js";
 import { ask, at, type Tree } from "./wires/wire.js";
 

@@ -8,13 +8,13 @@ import {
   type RemoteAgent,
   type Server,
   serve,
-  startCall,
 } from "../src/index.js";
 import { systemClock } from "../src/policies/clock.js";
 import { deadlinePropagation } from "../src/policies/deadline-propagation.js";
 import { numbering } from "../src/policies/ordering/numbering.js";
 import { reorder } from "../src/policies/ordering/reorder.js";
 import { SEQUENCE_KEY } from "../src/policies/ordering/sequence-number.js";
+import { startCall } from "../src/public/protocols.js";
 
 /** What orders and limits messages travels by every way to reach an agent, and by all of them at once. */
 
@@ -46,7 +46,11 @@ let server: Server;
 let ways: readonly Interface[] = [];
 const open: RemoteAgent[] = [];
 const reached = async (pin: string | undefined, layers: readonly Layer[]): Promise<RemoteAgent> => {
-  const remote = await connect(server.url, { verdicts: new DiscoveryCache(), layers, ...(pin === undefined ? {} : { pin }) });
+  const remote = await connect(server.url, {
+    discoveryCache: new DiscoveryCache(),
+    layers,
+    ...(pin === undefined ? {} : { pin }),
+  });
   open.push(remote);
   return remote;
 };

@@ -38,7 +38,7 @@ const worker = agent({
 async function toldBy(pin: string, port: { readonly url: string }): Promise<string> {
   const server = await serve(worker, { push: { allow: ["127.0.0.1"] }, taskLimits: { pushRetryMs: 5, lookAgainMs: 20 } });
   open.push(server);
-  const peer = await connect(server.url, { verdicts: new DiscoveryCache(), pin });
+  const peer = await connect(server.url, { discoveryCache: new DiscoveryCache(), pin });
   open.push(peer);
   const event = await peer.send("it", { push: { taskId: "", id: "hook", url: port.url, token: TOKEN } });
   return event.kind === "task" ? event.task.id : "";

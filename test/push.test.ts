@@ -50,7 +50,7 @@ async function serving(options: ServeOptions = {}): Promise<Server> {
 }
 
 async function peerOf({ url }: Server, pin = "a2a@1.0"): Promise<RemoteAgent> {
-  const peer = await connect(url, { verdicts: new DiscoveryCache(), pin });
+  const peer = await connect(url, { discoveryCache: new DiscoveryCache(), pin });
   open.push(peer);
   return peer;
 }

@@ -31,7 +31,7 @@ describe.skipIf(!available)("replicas on one Redis", () => {
 
   async function peerOf({ url }: ReplicaProcess, name?: string): Promise<RemoteAgent> {
     const peer = await connect(name === undefined ? url : `${url}/a2a/${name}`, {
-      verdicts: new DiscoveryCache(),
+      discoveryCache: new DiscoveryCache(),
       resume: false,
     });
     peers.push(peer);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { agent, bearerTokens, connect, type Server, serve } from "../src/index.js";
+import { agent, connect, type Server, serve } from "../src/index.js";
+import { bearerTokens } from "../src/public/auth.js";
 
 /** The two extensions as a plain HTTP client meets them: what is on the wire, not what our own client makes of it. */
 

@@ -7,7 +7,6 @@ import {
   agent,
   connect,
   createMemoryStore,
-  createTelemetry,
   DiscoveryCache,
   type Layer,
   openSqliteStore,
@@ -16,6 +15,7 @@ import {
   serve,
 } from "../src/index.js";
 import { fakeClock } from "../src/policies/index.js";
+import { createTelemetry } from "../src/public/telemetry.js";
 import { type Bandit, contextKey, createBandit } from "../src/router/bandit/index.js";
 
 /** One agent behind two protocols, of which one does badly, and a bandit that opens links to it. */
@@ -61,10 +61,10 @@ function silentBy(protocol: string): Layer {
 
 /** Opens one link after the other, each for one call: by which protocol each went. */
 async function calls(count: number, url: string, bandit: Bandit, timeoutMs = 5_000): Promise<readonly string[]> {
-  const verdicts = new DiscoveryCache();
+  const discoveryCache = new DiscoveryCache();
   const taken: string[] = [];
   for (let call = 0; call < count; call++) {
-    const peer = await connect(url, { verdicts, feasible: FEASIBLE, chooser: bandit.on(CONTEXT), timeoutMs });
+    const peer = await connect(url, { discoveryCache, feasible: FEASIBLE, chooser: bandit.on(CONTEXT), timeoutMs });
     taken.push(peer.protocol);
     await peer.ask("hello").catch((thrown: unknown) => thrown);
     await peer.close();
@@ -131,7 +131,7 @@ describe("a bandit that opens links", () => {
 describe("feasible protocols of a link", () => {
   async function linked(options: Parameters<typeof connect>[1]): Promise<RemoteAgent> {
     const server = await serving([]);
-    const peer = await connect(server.url, { verdicts: new DiscoveryCache(), ...options });
+    const peer = await connect(server.url, { discoveryCache: new DiscoveryCache(), ...options });
     cleanups.push(() => peer.close());
     return peer;
   }
@@ -167,7 +167,7 @@ describe("feasible protocols of a link", () => {
     };
     const peer = await linked({ feasible: FEASIBLE, chooser });
     expect(asked).toEqual([["a2a", "acp"]]);
-    expect([peer.protocol, peer.interfaces[0]?.protocol, peer.proved]).toEqual(["acp", "acp", true]);
+    expect([peer.protocol, peer.interfaces[0]?.protocol, peer.verified]).toEqual(["acp", "acp", true]);
     expect(peer.evidence[0]).toBe("acp was chosen among a2a, acp");
     expect(peer.interfaces.map(({ protocol }) => protocol)).toContain("a2a");
   });
@@ -200,7 +200,7 @@ describe("a chooser that never answers", () => {
           return new Promise<string>(() => undefined);
         },
       };
-      connecting = connect(server.url, { verdicts: new DiscoveryCache(), chooser, clock });
+      connecting = connect(server.url, { discoveryCache: new DiscoveryCache(), chooser, clock });
       connecting.catch(asked);
     });
     await Promise.all([
@@ -229,7 +229,7 @@ describe("what a chooser hears", () => {
         throw new Error("what a chooser throws is its own affair");
       },
     };
-    const peer = await connect(server.url, { verdicts: new DiscoveryCache(), chooser, ...options });
+    const peer = await connect(server.url, { discoveryCache: new DiscoveryCache(), chooser, ...options });
     cleanups.push(() => peer.close());
     return { peer, heard };
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { OperationOf } from "../src/envelope/index.js";
-import { AgentError, protocols, type SendCodec } from "../src/index.js";
+import { AgentError } from "../src/index.js";
+import { protocols, type SendCodec } from "../src/public/protocols.js";
 
 /** What a protocol's codec writes, it reads: from a message to its text and back, without any half around it. */
 

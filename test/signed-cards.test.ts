@@ -1,22 +1,9 @@
 import { type AgentCard, verifyAgentCardSignature } from "@a2a-js/sdk";
 import type { JWK } from "jose";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import {
-  agent,
-  bearerTokens,
-  type CardTrust,
-  cardSigner,
-  connect,
-  createCardCheck,
-  DiscoveryCache,
-  type JsonObject,
-  type Link,
-  mount,
-  newCardKey,
-  type Server,
-  serve,
-  signCard,
-} from "../src/index.js";
+import { agent, connect, DiscoveryCache, type JsonObject, mount, type Server, serve } from "../src/index.js";
+import { bearerTokens, type CardTrust, cardSigner, createCardCheck, newCardKey, signCard } from "../src/public/auth.js";
+import type { Link } from "../src/public/protocols.js";
 import { listen, poolLink } from "../src/transport/node/index.js";
 
 /** Signed cards, and the extended card, over real connections. */
@@ -107,7 +94,12 @@ describe("a signed host", () => {
 
 describe("a client", () => {
   it.each(WAYS_TO_FIRST)("verifies both cards over %s", async (pin) => {
-    const peer = await connect(server.url, { pin, trust: TRUST, credentials: { bearer: ALICE }, verdicts: new DiscoveryCache() });
+    const peer = await connect(server.url, {
+      pin,
+      trust: TRUST,
+      credentials: { bearer: ALICE },
+      discoveryCache: new DiscoveryCache(),
+    });
     expect(peer.cardTrust).toBe("verified");
     expect(peer.card.original?.verifiedBy).toBe("acme");
     expect(peer.evidence.at(-1)).toBe("the card is signed by acme, whose key is trusted here");
@@ -124,7 +116,7 @@ describe("a client", () => {
   });
 
   it("without anybody to trust sees that it is signed, and no more", async () => {
-    const peer = await connect(server.url, { credentials: { bearer: ALICE }, verdicts: new DiscoveryCache() });
+    const peer = await connect(server.url, { credentials: { bearer: ALICE }, discoveryCache: new DiscoveryCache() });
     expect(peer.cardTrust).toBe("unknown");
     expect(peer.card.original?.verifiedBy).toBeUndefined();
     expect(peer.evidence.at(-1)).toContain('by no key that is trusted here (kid "acme-1"');
@@ -169,7 +161,7 @@ describe("a client", () => {
       },
       close: () => pool.close(),
     };
-    await expect(connect(liar.url, { trust: TRUST, link, verdicts: new DiscoveryCache() })).rejects.toMatchObject({ code });
+    await expect(connect(liar.url, { trust: TRUST, link, discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({ code });
     // Every protocol may look for what describes the agent; nobody says anything to it, or probes what a card names.
     expect(asked).toContain("GET /.well-known/agent-card.json");
     expect(asked.filter((request) => !request.startsWith("GET "))).toEqual([]);
@@ -189,12 +181,15 @@ describe("a client", () => {
     );
     const jku = `${house.url}/keys.json`;
     const signing = await serve(plain, { cardKeys: [cardSigner({ key: KEY.privateJwk, jku })] });
-    const peer = await connect(signing.url, { trust: { trustedJku: [jku], require: true }, verdicts: new DiscoveryCache() });
+    const peer = await connect(signing.url, {
+      trust: { trustedJku: [jku], require: true },
+      discoveryCache: new DiscoveryCache(),
+    });
     expect(peer.card.original?.verifiedBy).toBe(jku);
     await peer.initialize();
     expect(fetched).toBe(1);
     await expect(
-      connect(signing.url, { trust: { trustedJku: [`${jku}?`], require: true }, verdicts: new DiscoveryCache() }),
+      connect(signing.url, { trust: { trustedJku: [`${jku}?`], require: true }, discoveryCache: new DiscoveryCache() }),
     ).rejects.toMatchObject({ code: "downgrade_refused" });
     expect(fetched).toBe(1);
     await peer.close();
@@ -223,7 +218,7 @@ describe("the extended card", () => {
       },
       { port: 0, host: "127.0.0.1" },
     );
-    const peer = await connect(twofold.url, { trust: TRUST, verdicts: new DiscoveryCache() });
+    const peer = await connect(twofold.url, { trust: TRUST, discoveryCache: new DiscoveryCache() });
     expect(peer.cardTrust).toBe("verified");
     await expect(peer.extendedCard()).rejects.toThrow("must not have a member twice");
     await peer.close();
@@ -262,7 +257,7 @@ describe("the extended card", () => {
 
   it.each(WAYS_TO_FIRST)("is not for anonymous callers of an open host, over %s", async (pin) => {
     const open = await serve(clerk);
-    const peer = await connect(open.url, { pin, verdicts: new DiscoveryCache() });
+    const peer = await connect(open.url, { pin, discoveryCache: new DiscoveryCache() });
     await expect(peer.extendedCard()).rejects.toMatchObject({ code: "unauthenticated" });
     await peer.close();
     await open.close();

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contractRequirements } from "../conformance/index.js";
 import { systemIds } from "../src/client/ids.js";
-import { agent, connect, DiscoveryCache, memoryLink, protocols, relay, type Server, serve } from "../src/index.js";
+import { agent, connect, DiscoveryCache, type Server, serve } from "../src/index.js";
+import { memoryLink, protocols, relay } from "../src/public/protocols.js";
 import { toy } from "./toy/index.js";
 
 /** What the registry would hold after the one line. */
@@ -35,7 +36,7 @@ describe("a protocol added by one folder and one line", () => {
 
   test("is discovered, with evidence, and called", async () => {
     const peer = await connect(server.url, { protocols: [toy] });
-    expect([peer.protocol, peer.version, peer.proved]).toEqual(["toy", "1", true]);
+    expect([peer.protocol, peer.version, peer.verified]).toEqual(["toy", "1", true]);
     expect(peer.evidence).toEqual([`a toy document at ${server.url}/toy`]);
     expect(await peer.ask("hello")).toBe("again: hello");
     expect(await peer.health()).toBe(true);
@@ -43,7 +44,7 @@ describe("a protocol added by one folder and one line", () => {
   });
 
   test("is one of several ways to the same agent, chosen by hint", async () => {
-    const peer = await connect(server.url, { protocols: registry, verdicts: new DiscoveryCache() });
+    const peer = await connect(server.url, { protocols: registry, discoveryCache: new DiscoveryCache() });
     expect(await peer.ask("by toy", { hint: "toy@1" })).toBe("again: by toy");
     expect(await peer.ask("by the card", {})).toBe("again: by the card");
     await expect(peer.ask("by none", { hint: "toy@2" })).rejects.toMatchObject({ code: "unsupported_version" });
@@ -63,7 +64,7 @@ describe("a protocol added by one folder and one line", () => {
       const throughToy = await connect("http://gateway", {
         protocols: [toy],
         link: memoryLink(before.exchange),
-        verdicts: new DiscoveryCache(),
+        discoveryCache: new DiscoveryCache(),
       });
       expect(await throughToy.ask("across")).toBe("again: across");
 
@@ -77,7 +78,7 @@ describe("a protocol added by one folder and one line", () => {
       const back = await connect("http://gateway", {
         protocols: [other],
         link: memoryLink(behind.exchange),
-        verdicts: new DiscoveryCache(),
+        discoveryCache: new DiscoveryCache(),
       });
       expect(await back.ask("and back")).toBe("again: and back");
       await upstream.close();
@@ -104,9 +105,9 @@ describe("the life of every peer", () => {
   for (const protocol of registry) {
     test(`${protocol.id}: initialize, health, receive, close`, async () => {
       const server = await serve(echo, { protocols: registry });
-      const peer = await connect(server.url, { protocols: [protocol], verdicts: new DiscoveryCache() });
+      const peer = await connect(server.url, { protocols: [protocol], discoveryCache: new DiscoveryCache() });
       await peer.initialize();
-      expect([peer.protocol, peer.proved, await peer.health()]).toEqual([protocol.id, true, true]);
+      expect([peer.protocol, peer.verified, await peer.health()]).toEqual([protocol.id, true, true]);
       await expect(peer.receive()[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "unsupported" });
       const answer = peer.ask("under way");
       await peer.close();

@@ -1,6 +1,7 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AuditEntry, auditFiles, parseEntry } from "../../src/index.js";
+import { parseEntry } from "../../src/internal.js";
+import { type AuditEntry, auditFiles } from "../../src/public/auth.js";
 
 /** How often the file is looked at. Watching by the system misses files on network disks. */
 const LOOK_EVERY_MS = 200;

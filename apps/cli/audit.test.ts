@@ -4,7 +4,7 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AuditEntry, openAuditFile } from "../../src/index.js";
+import { type AuditEntry, openAuditFile } from "../../src/public/auth.js";
 
 /** The real command line, as a process of its own, on logs that this one writes. */
 

@@ -1,14 +1,14 @@
 import { stat } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import type { Json } from "../../src/index.js";
 import {
   AUDIT_EVENTS,
   type AuditEntry,
   type AuditEvent,
   auditFiles,
-  type Json,
   readAuditLines,
   verifyAudit,
-} from "../../src/index.js";
+} from "../../src/public/auth.js";
 import { openTail } from "./audit-follow.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";

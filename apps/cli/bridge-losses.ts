@@ -1,4 +1,5 @@
-import { type JsonObject, type Protocol, protocols, type RemoteAgent } from "../../src/index.js";
+import type { JsonObject, RemoteAgent } from "../../src/index.js";
+import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { oneLine } from "./printable.js";
 
 interface DeclaredRow {

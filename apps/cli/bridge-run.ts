@@ -1,4 +1,5 @@
-import { connect, nameFrom, type RemoteAgent } from "../../src/index.js";
+import { connect, type RemoteAgent } from "../../src/index.js";
+import { nameFrom } from "../../src/internal.js";
 import { configFrom, type GatewayConfig, listenerInterfaces } from "../gateway/index.js";
 import { lossTable, lossTableJson } from "./bridge-losses.js";
 import type { BridgeCommandOptions } from "./bridge-options.js";

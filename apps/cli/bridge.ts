@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { CARD_POLICIES } from "../../src/index.js";
+import { CARD_POLICIES } from "../../src/internal.js";
 import type { BridgeCommandOptions } from "./bridge-options.js";
 import { collect, parsePort, parseSeconds } from "./option-values.js";
 import { addCredentialOptions, outputOption } from "./peer.js";

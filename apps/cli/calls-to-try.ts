@@ -1,4 +1,5 @@
-import { type Card, type Interface, protocols, type SampleCall } from "../../src/index.js";
+import type { Card, Interface } from "../../src/index.js";
+import { protocols, type SampleCall } from "../../src/public/protocols.js";
 import { ownCommand } from "./own-command.js";
 import { shellWord } from "./printable.js";
 import { type Wanted, wantedBy } from "./scheme.js";

@@ -1,16 +1,14 @@
 import { type Command, Option } from "commander";
+import { AgentError, type Json, type JsonObject } from "../../src/index.js";
+import { sentenceOf } from "../../src/internal.js";
 import {
-  AgentError,
   type CardSignatureResult,
   createCardCheck,
-  type Json,
-  type JsonObject,
   newCardKey,
   SIGNING_ALGORITHMS,
   type SigningAlgorithm,
-  sentenceOf,
   signCard,
-} from "../../src/index.js";
+} from "../../src/public/auth.js";
 import { cardKeyWarning, parseObject, readCardKey, readSmallFile, type TrustOptions, trustOf, writeNewFile } from "./card-key.js";
 import { CliError, EXIT } from "./exit.js";
 import { collect } from "./option-values.js";

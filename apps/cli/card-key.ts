@@ -1,14 +1,7 @@
 import { open, readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
-import {
-  AgentError,
-  type CardSigner,
-  type CardSignerOptions,
-  type CardTrust,
-  cardSigner,
-  type JsonObject,
-  type TrustedKey,
-} from "../../src/index.js";
+import { AgentError, type JsonObject } from "../../src/index.js";
+import { type CardSigner, type CardSignerOptions, type CardTrust, cardSigner, type TrustedKey } from "../../src/public/auth.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 
 /** No key, key set or card is larger. */

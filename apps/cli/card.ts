@@ -1,15 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Command } from "commander";
-import {
-  type Card,
-  type CardSignatureResult,
-  createCardCheck,
-  type Interface,
-  type Json,
-  type RemoteAgent,
-  type Skill,
-  sentenceOf,
-} from "../../src/index.js";
+import type { Card, Interface, Json, RemoteAgent, Skill } from "../../src/index.js";
+import { sentenceOf } from "../../src/internal.js";
+import { type CardSignatureResult, createCardCheck } from "../../src/public/auth.js";
 import { addCardFiles } from "./card-files.js";
 import { addPeerOptions, type PeerOptions, type Visit, visit } from "./peer.js";
 import { oneLine, printable } from "./printable.js";
@@ -64,7 +57,7 @@ function cardJson({ peer, card, signature }: Shown): Json {
     protocol: peer.protocol,
     version: peer.version,
     binding: peer.binding,
-    proved: peer.proved,
+    proved: peer.verified,
     evidence: peer.evidence,
     signature: signature.result === "verified" ? { result: signature.result, by: signature.by } : { result: signature.result },
     interfaces: card.interfaces.map(wayJson),
@@ -96,7 +89,7 @@ function describeCard({ peer, card, signature }: Shown): string {
   lines.push("");
   if (card.provider !== undefined) lines.push(`provider    ${line(card.provider.organization)} ${line(card.provider.url)}`);
   lines.push(
-    `speaks      ${peer.protocol}@${peer.version} ${peer.binding}${peer.proved ? ", proved by a live answer" : ", not proved"}`,
+    `speaks      ${peer.protocol}@${peer.version} ${peer.binding}${peer.verified ? ", proved by a live answer" : ", not proved"}`,
   );
   lines.push(...list("interfaces", waysOf(peer, card)));
   lines.push(...list("skills", card.skills.map(skillLine)));

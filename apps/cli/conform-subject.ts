@@ -1,12 +1,7 @@
-import {
-  AgentError,
-  type Credentials,
-  connect,
-  credentialHeaders,
-  type Protocol,
-  protocols,
-  type Subject,
-} from "../../src/index.js";
+import type { Subject } from "../../conformance/index.js";
+import { AgentError, type Credentials, connect } from "../../src/index.js";
+import { credentialHeaders } from "../../src/internal.js";
+import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { type CredentialOptions, credentialsOf } from "./credentials.js";
 import { usageError } from "./exit.js";
 import { type IdentityCredentialOptions, identityCredentials } from "./identity-credentials.js";

@@ -1,4 +1,5 @@
-import { type JsonObject, protocols } from "../../src/index.js";
+import type { JsonObject } from "../../src/index.js";
+import { protocols } from "../../src/public/protocols.js";
 import type { AgentLosses, AgentStatus, Gateway, ReloadReport } from "../gateway/index.js";
 import { callsToTry } from "./calls-to-try.js";
 import type { Output } from "./output.js";

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bearerTokens, describeSecurity, openAdmission } from "../../src/index.js";
+import { bearerTokens, describeSecurity, openAdmission } from "../../src/public/auth.js";
 import { makeAuthority } from "../../test/certificates.js";
 import { openAudit, readIdentity } from "./identity.js";
 import { identityCredentials } from "./identity-credentials.js";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
+import { AgentError } from "../../src/index.js";
 import {
   type Admission,
-  AgentError,
   type ApiKeyPlace,
   type AuditFile,
   anyOf,
@@ -12,7 +12,7 @@ import {
   jwtTokens,
   openAuditFile,
   parseTokens,
-} from "../../src/index.js";
+} from "../../src/public/auth.js";
 import { CliError, EXIT, problemOf, usageError } from "./exit.js";
 import { collect } from "./option-values.js";
 import { type CallerAdmission, readSecretFile, secretFileWarning } from "./tokens.js";

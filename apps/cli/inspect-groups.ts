@@ -1,4 +1,4 @@
-import type { CapturedMessage } from "../../src/index.js";
+import type { CapturedMessage } from "../../src/public/inspect.js";
 
 /** How long a call that ended is waited for: the last bytes of its response pass a moment later. */
 const SETTLE_MS = 100;

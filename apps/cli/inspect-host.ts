@@ -1,5 +1,8 @@
 import type { Command } from "commander";
-import { AgentError, cancelFrom, credentialHeaders, type InspectedHost, limitedSignal } from "../../src/index.js";
+import { AgentError } from "../../src/index.js";
+import { credentialHeaders, limitedSignal } from "../../src/internal.js";
+import type { InspectedHost } from "../../src/public/inspect.js";
+import { cancelFrom } from "../../src/public/protocols.js";
 import { poolLink } from "../../src/transport/node/index.js";
 import type { CredentialOptions } from "./credentials.js";
 import { CliError, EXIT } from "./exit.js";

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import pc from "picocolors";
-import type { CapturedMessage, Json, WireBytes } from "../../src/index.js";
+import type { Json } from "../../src/index.js";
+import type { CapturedMessage, WireBytes } from "../../src/public/inspect.js";
 import type { Output } from "./output.js";
 import { oneLine, printable } from "./printable.js";
 

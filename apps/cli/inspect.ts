@@ -1,14 +1,14 @@
 import { type Command, Option } from "commander";
+import type { Json } from "../../src/index.js";
 import {
   type CapturedMessage,
   type CaptureFilter,
   followFeed,
   type InspectedHost,
-  type Json,
   readMessage,
   readMessages,
   readTrace,
-} from "../../src/index.js";
+} from "../../src/public/inspect.js";
 import { ExchangeGroups } from "./inspect-groups.js";
 import { addLookOptions, type LookOptions, look } from "./inspect-host.js";
 import { MessagePrinter } from "./inspect-print.js";

@@ -1,4 +1,5 @@
-import type { Loss, LossSink } from "../../src/index.js";
+import type { Loss } from "../../src/index.js";
+import type { LossSink } from "../../src/internal.js";
 import type { Output } from "./output.js";
 import { oneLine } from "./printable.js";
 

@@ -5,7 +5,8 @@ import { createServer, type Server as NetServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { agent, bearerTokens, connect, type Server, serve } from "../../src/index.js";
+import { agent, connect, type Server, serve } from "../../src/index.js";
+import { bearerTokens } from "../../src/public/auth.js";
 
 /** The real command line, as a process of its own, against servers of this one. */
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type OpenAiModel, openAiModel } from "../../src/index.js";
+import { type OpenAiModel, openAiModel } from "../../src/public/models.js";
 import { usageError } from "./exit.js";
 
 /** Which language model a command may ask. Without it everything works that needs none. */

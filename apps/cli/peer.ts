@@ -151,7 +151,7 @@ export function checkedAddress(url: string): string {
 
 function sayEvidence(peer: RemoteAgent, output: Output): void {
   const { colors } = output;
-  const proof = peer.proved ? "proved by a live answer" : "not proved yet";
+  const proof = peer.verified ? "proved by a live answer" : "not proved yet";
   output.say(colors.dim(`${peer.protocol}@${peer.version} ${peer.binding}, ${proof}`));
   for (const sentence of peer.evidence) output.say(colors.dim(`  ${oneLine(sentence, 500)}`));
 }

@@ -1,13 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Command } from "commander";
-import {
-  type CommandTools,
-  type Protocol,
-  type ProtocolCommand,
-  protocols,
-  type Records,
-  recordsBelow,
-} from "../../src/index.js";
+import { type CommandTools, type Protocol, type ProtocolCommand, protocols } from "../../src/public/protocols.js";
+import { type Records, recordsBelow } from "../../src/public/stores.js";
 import { CliError, problemOf, usageError } from "./exit.js";
 import { createOutput, type Format } from "./output.js";
 import { outputOption } from "./peer.js";

@@ -1,13 +1,5 @@
-import {
-  type CapturedMessage,
-  type Envelope,
-  type Json,
-  type JsonObject,
-  META_MEMBER,
-  parseUte,
-  readUte,
-  writeUte,
-} from "../../src/index.js";
+import { type Envelope, type Json, type JsonObject, parseUte, readUte, writeUte } from "../../src/index.js";
+import { type CapturedMessage, META_MEMBER } from "../../src/public/inspect.js";
 
 /**
  * What a recording says about each of its messages, below `meta.koine`, where readers of UTE keep what they do not know.

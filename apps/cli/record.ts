@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
-import { type CapturedMessage, followFeed, type InspectedHost } from "../../src/index.js";
+import { type CapturedMessage, followFeed, type InspectedHost } from "../../src/public/inspect.js";
 import { CliError, EXIT, problemOf } from "./exit.js";
 import { addFilterOptions, filterOf, type InspectFilterOptions } from "./inspect.js";
 import { addLookOptions, type LookOptions, look } from "./inspect-host.js";

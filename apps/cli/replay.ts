@@ -1,16 +1,8 @@
 import { open, stat } from "node:fs/promises";
 import type { Command } from "commander";
-import {
-  AgentError,
-  cancelFrom,
-  type Envelope,
-  type EventOf,
-  isPromise,
-  type Json,
-  type Operation,
-  startCall,
-  textOf,
-} from "../../src/index.js";
+import { AgentError, type Envelope, type EventOf, type Json, type Operation, textOf } from "../../src/index.js";
+import { isPromise } from "../../src/internal.js";
+import { cancelFrom, startCall } from "../../src/public/protocols.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { lossReporter } from "./losses.js";
 import type { Output } from "./output.js";

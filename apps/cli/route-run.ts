@@ -1,4 +1,5 @@
-import { cancelFrom, type Json } from "../../src/index.js";
+import type { Json } from "../../src/index.js";
+import { cancelFrom } from "../../src/public/protocols.js";
 import {
   type Decision,
   featureRows,

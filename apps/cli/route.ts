@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { ABLATIONS, PRIORITY } from "../../src/index.js";
+import { ABLATIONS, PRIORITY } from "../../src/router/index.js";
 import { addModelOptions } from "./model-options.js";
 import { outputOption } from "./peer.js";
 import type { RouteOptions } from "./route-options.js";

@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Bench, BenchInputs, BenchSettings, Mode, OpenTools, Report, Verification } from "../../bench/routerbench/index.js";
-import { ABLATIONS, AgentError } from "../../src/index.js";
+import { AgentError } from "../../src/index.js";
 import type { Ablation } from "../../src/router/index.js";
+import { ABLATIONS } from "../../src/router/index.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
 import { addModelOptions, type ModelOptions, openModel } from "./model-options.js";

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { AgentError, type EventOf, protocols, type RemoteAgent, type SendOptions } from "../../src/index.js";
+import { AgentError, type EventOf, type RemoteAgent, type SendOptions } from "../../src/index.js";
+import { protocols } from "../../src/public/protocols.js";
 import { AnswerPrinter } from "./answer-printer.js";
 import { type ContentOptions, readContent } from "./message-content.js";
 import { collect, collectPairs, parseJson, parseSeconds } from "./option-values.js";

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { protocols } from "../../src/index.js";
+import { protocols } from "../../src/public/protocols.js";
 import { addIdentityOptions, type IdentityOptions } from "./identity.js";
 import { addModelOptions, type ModelOptions } from "./model-options.js";
 import { collect, collectPairs, parsePort } from "./option-values.js";

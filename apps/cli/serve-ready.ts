@@ -1,4 +1,5 @@
-import { type Agent, describeSecurity, type Server, type Store } from "../../src/index.js";
+import type { Agent, Server, Store } from "../../src/index.js";
+import { describeSecurity } from "../../src/public/auth.js";
 import { callsToTry } from "./calls-to-try.js";
 import type { Output } from "./output.js";
 import type { ServeCommandOptions } from "./serve-options.js";

@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
-import type { AuditSink, Server, TlsOptions } from "../../src/index.js";
+import type { Server, TlsOptions } from "../../src/index.js";
+import type { AuditSink } from "../../src/public/auth.js";
 import { problemOf, usageError } from "./exit.js";
 
 export interface TlsFiles {

@@ -4,19 +4,17 @@ import {
   type Agent,
   AgentError,
   type ArtifactStore,
-  type CardSigner,
   createMemoryArtifacts,
-  createMetrics,
-  createTelemetry,
   type Json,
   openDiskArtifacts,
-  type Protocol,
-  protocols,
   type ServeOptions,
   type Server,
   serve,
   type TlsOptions,
 } from "../../src/index.js";
+import type { CardSigner } from "../../src/public/auth.js";
+import { type Protocol, protocols } from "../../src/public/protocols.js";
+import { createMetrics, createTelemetry } from "../../src/public/telemetry.js";
 import { cardKeyWarning, readCardKey } from "./card-key.js";
 import { CliError, EXIT, problemOf, usageError } from "./exit.js";
 import { openAudit, readIdentity } from "./identity.js";

@@ -21,7 +21,7 @@ beforeAll(async () => {
   hookUrl = `http://127.0.0.1:${(hook.address() as AddressInfo).port}`;
   const asker = agent({ name: "asker", description: "asks", handle: (_message, task) => task.ask("which?") });
   server = await serve(asker, { push: { allow: ["127.0.0.1"] }, taskLimits: { pushTries: 1, pushRetryMs: 5 } });
-  const peer = await connect(server.url, { verdicts: new DiscoveryCache() });
+  const peer = await connect(server.url, { discoveryCache: new DiscoveryCache() });
   const event = await peer.send("go");
   taskId = event.kind === "task" ? event.task.id : "";
   await peer.close();
@@ -53,7 +53,7 @@ test("sets, lists with the state of delivery, and deletes, without ever printing
     },
   );
   expect(JSON.parse(set.out)).toEqual({ id: "h", task_id: taskId, url: `${hookUrl}/broken` });
-  const peer = await connect(server.url, { verdicts: new DiscoveryCache() });
+  const peer = await connect(server.url, { discoveryCache: new DiscoveryCache() });
   await peer.cancelTask(taskId);
   await expect.poll(async () => (await peer.pushes(taskId))[0]?.delivery?.state).toBe("gave_up");
   await peer.close();

@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
-import { type Admission, AgentError, bearerTokens, openAdmission, parseTokens } from "../../src/index.js";
+import { AgentError } from "../../src/index.js";
+import { type Admission, bearerTokens, openAdmission, parseTokens } from "../../src/public/auth.js";
 import { usageError } from "./exit.js";
 
 /** Who may call, in the words of the start-up text. */

@@ -1,4 +1,5 @@
-import type { JsonObject, LinkFeature, NetworkLink } from "../../src/index.js";
+import type { JsonObject } from "../../src/index.js";
+import type { LinkFeature, NetworkLink } from "../../src/public/network.js";
 import type { Plan } from "../up/index.js";
 import { printable } from "./printable.js";
 

@@ -1,4 +1,5 @@
-import { type EventOf, isClosing, type Task, TaskFold } from "../../src/index.js";
+import { type EventOf, isClosing, type Task } from "../../src/index.js";
+import { TaskFold } from "../../src/public/protocols.js";
 
 type Answer = EventOf<"send">;
 

@@ -1,7 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { AgentError, etagOf } from "../../src/index.js";
+import { AgentError } from "../../src/index.js";
+import { etagOf } from "../../src/internal.js";
 
 /** One file of the page, ready to be sent. */
 export interface Asset {

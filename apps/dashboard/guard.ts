@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { HttpRequest } from "../../src/index.js";
 import { AgentError } from "../../src/index.js";
+import type { HttpRequest } from "../../src/public/protocols.js";
 
 type Maybe<T> = T | undefined;
 

@@ -1,13 +1,6 @@
-import type { ExtraRoute } from "../../src/index.js";
-import {
-  AgentError,
-  type ErrorCode,
-  errorResponse,
-  type HttpRequest,
-  type HttpResponse,
-  isFresh,
-  jsonResponse,
-} from "../../src/index.js";
+import { AgentError, type ErrorCode } from "../../src/index.js";
+import { errorResponse, isFresh, jsonResponse } from "../../src/internal.js";
+import type { ExtraRoute, HttpRequest, HttpResponse } from "../../src/public/protocols.js";
 import { type Asset, readAssets } from "./assets.js";
 import type { Console } from "./console.js";
 import { createGuard, type Guard, type GuardOptions } from "./guard.js";

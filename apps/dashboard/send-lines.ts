@@ -1,5 +1,5 @@
-import type { HttpRequest, HttpResponse } from "../../src/index.js";
 import { AgentError, type Json } from "../../src/index.js";
+import type { HttpRequest, HttpResponse } from "../../src/public/protocols.js";
 import type { Console, PageMessage } from "./console.js";
 import { KEEP_ALIVE_MS } from "./state-feed.js";
 

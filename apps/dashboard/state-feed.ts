@@ -1,4 +1,6 @@
-import { AgentError, encodeSse, type HttpResponse, SSE_COMMENT } from "../../src/index.js";
+import { AgentError } from "../../src/index.js";
+import { encodeSse, SSE_COMMENT } from "../../src/internal.js";
+import type { HttpResponse } from "../../src/public/protocols.js";
 import type { Console, NetworkState } from "./console.js";
 
 /** A page is told at most five times a second, however fast things change. */

@@ -1,4 +1,5 @@
-import type { CapturedMessage, CaptureLog, NetworkLink } from "../../src/index.js";
+import type { CapturedMessage, CaptureLog } from "../../src/public/inspect.js";
+import type { NetworkLink } from "../../src/public/network.js";
 
 /** How many times of each caller are kept, and how many sightings are remembered as counted. */
 const LATENCIES = 120;

@@ -1,4 +1,5 @@
-import { AgentError, limitedSignal } from "../../src/index.js";
+import { AgentError } from "../../src/index.js";
+import { limitedSignal } from "../../src/internal.js";
 import { CHECKS } from "./checks.js";
 import { type Demo, openDemo } from "./demo.js";
 import { SCENES } from "./scenes.js";

@@ -1,4 +1,6 @@
-import { AgentError, type Decision, limitedSignal } from "../../src/index.js";
+import { AgentError } from "../../src/index.js";
+import { limitedSignal } from "../../src/internal.js";
+import type { Decision } from "../../src/router/index.js";
 import type { Gateway } from "../gateway/index.js";
 import { type Launched, launch, type NodeStatus, type OutputStream, type Plan } from "../up/index.js";
 import { addressOf } from "./addresses.js";

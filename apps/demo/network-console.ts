@@ -1,4 +1,4 @@
-import type { LinkFeature } from "../../src/index.js";
+import type { LinkFeature } from "../../src/public/network.js";
 import type { Console, LinkState, NodeState } from "../dashboard/index.js";
 import type { Launched, NodeStatus } from "../up/index.js";
 import type { ChainCounts } from "./chain-counts.js";

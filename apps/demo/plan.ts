@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { dirname, extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { AgentError, type Decision, parseScenarioText, route } from "../../src/index.js";
+import { AgentError } from "../../src/index.js";
+import { type Decision, parseScenarioText, route } from "../../src/router/index.js";
 import { type Plan, parsePlan } from "../up/index.js";
 import { freePort } from "./ports.js";
 

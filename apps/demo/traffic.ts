@@ -1,4 +1,5 @@
-import { AgentError, connect, type Layer, limitedSignal, type RemoteAgent } from "../../src/index.js";
+import { AgentError, connect, type Layer, type RemoteAgent } from "../../src/index.js";
+import { limitedSignal } from "../../src/internal.js";
 import type { Gateway } from "../gateway/index.js";
 import { addressOf } from "./addresses.js";
 import { SCENES, type Scene } from "./scenes.js";

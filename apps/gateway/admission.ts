@@ -1,6 +1,6 @@
+import { AgentError } from "../../src/index.js";
 import {
   type Admission,
-  AgentError,
   type AuditSink,
   anyOf,
   apiKeys,
@@ -10,7 +10,7 @@ import {
   jwtTokens,
   openAdmission,
   parseTokens,
-} from "../../src/index.js";
+} from "../../src/public/auth.js";
 import type { MemberPath } from "../config/index.js";
 import type { ConfigDocument } from "./config-schema.js";
 import type { Materials } from "./secrets.js";

@@ -3,17 +3,14 @@ import {
   AgentError,
   agent,
   type BridgedAgent,
-  bridgedAgent,
   type Card,
   type LossReport,
-  loadBalancer,
-  type PolicySink,
-  protocols,
-  stack,
   type TaskContext,
-  type Telemetry,
-  type Traits,
 } from "../../src/index.js";
+import { bridgedAgent } from "../../src/internal.js";
+import { loadBalancer, type PolicySink, stack } from "../../src/public/policies.js";
+import { protocols, type Traits } from "../../src/public/protocols.js";
+import type { Telemetry } from "../../src/public/telemetry.js";
 import type { AgentConfig } from "./config.js";
 import { agentLayers, type PolicyTools, selectorFor, upstreamPolicies } from "./policy-layers.js";
 import type { PreparedAgent } from "./prepare.js";

@@ -1,4 +1,5 @@
-import type { Card, Clock, Interface } from "../../src/index.js";
+import type { Card, Interface } from "../../src/index.js";
+import type { Clock } from "../../src/public/policies.js";
 import type { Console } from "../dashboard/index.js";
 import type { GatewayConfig } from "./config.js";
 import type { AgentLosses } from "./losses.js";

@@ -1,4 +1,4 @@
-import { protocols } from "../../src/index.js";
+import { protocols } from "../../src/public/protocols.js";
 import type { MemberPath } from "../config/index.js";
 import { addressText, DEFAULT_HOST, DEFAULT_PORT, homeOf, isLoopbackHost } from "./addresses.js";
 import { type AgentConfig, agentsOf } from "./config.js";

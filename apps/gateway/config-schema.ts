@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { CARD_POLICIES, DEFAULT_LIMITS, DEFAULT_TASK_LIMITS } from "../../src/index.js";
+import { CARD_POLICIES, DEFAULT_LIMITS } from "../../src/internal.js";
+import { DEFAULT_TASK_LIMITS } from "../../src/public/stores.js";
 import { CALLERS } from "./callers-schema.js";
 import { COUNT, FILE, INTERFACE_NAME, MS, NAME, SECRET, switched, TEXT, URL_TEXT } from "./config-values.js";
 import { POLICIES } from "./policy-schema.js";

@@ -1,4 +1,5 @@
-import type { CaptureLog, Interface, Store } from "../../src/index.js";
+import type { Interface, Store } from "../../src/index.js";
+import type { CaptureLog } from "../../src/public/inspect.js";
 import type { BreakerState, Console, LinkState, NetworkState, NodeState, QueueState } from "../dashboard/index.js";
 import type { AgentSupervisor } from "./agent-supervisor.js";
 import { LinkCounts } from "./link-counts.js";

@@ -1,19 +1,9 @@
 import { randomBytes } from "node:crypto";
-import {
-  type Agent,
-  AgentError,
-  type Clock,
-  createInspector,
-  createMetrics,
-  createTelemetry,
-  describeSecurity,
-  type Inspector,
-  type Interface,
-  type Server,
-  serve,
-  systemClock,
-  type Telemetry,
-} from "../../src/index.js";
+import { type Agent, AgentError, type Interface, type Server, serve } from "../../src/index.js";
+import { describeSecurity } from "../../src/public/auth.js";
+import { createInspector, type Inspector } from "../../src/public/inspect.js";
+import { type Clock, systemClock } from "../../src/public/policies.js";
+import { createMetrics, createTelemetry, type Telemetry } from "../../src/public/telemetry.js";
 import { homeOf } from "./addresses.js";
 import { AgentSupervisor, type SharedParts } from "./agent-supervisor.js";
 import type { Gateway, GatewayDeps, ReloadReport } from "./api.js";

@@ -1,4 +1,4 @@
-import { type Protocol, protocols as registered, selectInterfaces } from "../../src/index.js";
+import { type Protocol, protocols as registered, selectInterfaces } from "../../src/public/protocols.js";
 import { nearestOf } from "./schema-problems.js";
 
 const FORM = /^[a-z0-9-]+(@[^/@\s]+(\/[^/\s]+)?)?$/;

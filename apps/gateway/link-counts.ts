@@ -1,4 +1,4 @@
-import type { CapturedMessage, CaptureLog } from "../../src/index.js";
+import type { CapturedMessage, CaptureLog } from "../../src/public/inspect.js";
 
 /** How many answers' times are kept of one link. */
 const LATENCIES = 120;

@@ -1,4 +1,5 @@
-import type { CountedLoss, LossReport } from "../../src/index.js";
+import type { LossReport } from "../../src/index.js";
+import type { CountedLoss } from "../../src/internal.js";
 
 /** An agent, and every account that was begun for it. */
 export interface LossSource {

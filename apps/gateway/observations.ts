@@ -1,4 +1,5 @@
-import type { Layer, PolicyNote, PolicySink } from "../../src/index.js";
+import type { Layer } from "../../src/index.js";
+import type { PolicyNote, PolicySink } from "../../src/public/policies.js";
 
 type Maybe<T> = T | undefined;
 

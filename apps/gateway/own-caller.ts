@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { Admission, Principal } from "../../src/index.js";
+import type { Principal } from "../../src/index.js";
+import type { Admission } from "../../src/public/auth.js";
 
 /** The header by which the gateway knows itself: the page sends through the same door as everybody. */
 export const OWN_HEADER = "x-koine-own";

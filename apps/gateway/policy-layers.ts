@@ -1,3 +1,4 @@
+import type { Layer } from "../../src/index.js";
 import {
   type Bulkhead,
   bulkhead,
@@ -9,7 +10,6 @@ import {
   deadlinePropagation,
   firstMatch,
   hedge,
-  type Layer,
   latencyAware,
   numbering,
   ordering,
@@ -19,7 +19,7 @@ import {
   retry,
   type Selector,
   weighted,
-} from "../../src/index.js";
+} from "../../src/public/policies.js";
 import type { PolicyDocument } from "./policy-schema.js";
 
 type Maybe<T> = T | undefined;

@@ -1,13 +1,5 @@
-import {
-  AgentError,
-  type AuditSink,
-  type CardSigner,
-  type CardTrust,
-  type Credentials,
-  cardSigner,
-  type TlsOptions,
-  type UpstreamCredentials,
-} from "../../src/index.js";
+import { AgentError, type Credentials, type TlsOptions, type UpstreamCredentials } from "../../src/index.js";
+import { type AuditSink, type CardSigner, type CardTrust, cardSigner } from "../../src/public/auth.js";
 import { type CallerAdmission, readAdmission } from "./admission.js";
 import type { AgentConfig, GatewayConfig } from "./config.js";
 import type { ConfigDocument } from "./config-schema.js";

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { basename } from "node:path";
-import type { CardTrust, ClientCredentials, Credentials, TrustedKey, UpstreamCredentials } from "../../src/index.js";
+import type { ClientCredentials, Credentials, UpstreamCredentials } from "../../src/index.js";
+import type { CardTrust, TrustedKey } from "../../src/public/auth.js";
 import type { MemberPath } from "../config/index.js";
 import type { AgentConfig, UpstreamConfig } from "./config.js";
 import type { CredentialPlaces } from "./config-schema.js";

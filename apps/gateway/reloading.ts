@@ -1,4 +1,5 @@
-import { AgentError, type ErrorCode, type PolicySink } from "../../src/index.js";
+import { AgentError, type ErrorCode } from "../../src/index.js";
+import type { PolicySink } from "../../src/public/policies.js";
 import type { AgentSupervisor } from "./agent-supervisor.js";
 import type { ReloadReport } from "./api.js";
 

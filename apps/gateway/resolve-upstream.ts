@@ -1,11 +1,5 @@
-import {
-  type ConnectOptions,
-  connect,
-  type RemoteAgent,
-  type SharedCallers,
-  sharingCallers,
-  type UpstreamCredentials,
-} from "../../src/index.js";
+import { type ConnectOptions, connect, type RemoteAgent, type UpstreamCredentials } from "../../src/index.js";
+import { type SharedCallers, sharingCallers } from "../../src/internal.js";
 
 /** An upstream that was reached, and what it learns of callers. */
 export interface ResolvedUpstream {

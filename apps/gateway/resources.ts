@@ -3,17 +3,15 @@ import { join, resolve } from "node:path";
 import {
   AgentError,
   type ArtifactStore,
-  type AuditFile,
   createMemoryArtifacts,
   createMemoryStore,
-  jsonLines,
-  type LogSink,
-  openAuditFile,
   openDiskArtifacts,
   openRedisStore,
   openSqliteStore,
   type Store,
 } from "../../src/index.js";
+import { type AuditFile, openAuditFile } from "../../src/public/auth.js";
+import { jsonLines, type LogSink } from "../../src/public/telemetry.js";
 import type { MemberPath } from "../config/index.js";
 import type { GatewayConfig } from "./config.js";
 import { ConfigError } from "./config-problem.js";

@@ -1,14 +1,8 @@
-import {
-  type Admission,
-  type CaptureLog,
-  type ExtraRoute,
-  type HttpRequest,
-  inspectorRoutes,
-  type Json,
-  type ReplaceOptions,
-  type ServeOptions,
-  type Telemetry,
-} from "../../src/index.js";
+import type { Json, ReplaceOptions, ServeOptions } from "../../src/index.js";
+import type { Admission } from "../../src/public/auth.js";
+import { type CaptureLog, inspectorRoutes } from "../../src/public/inspect.js";
+import type { ExtraRoute, HttpRequest } from "../../src/public/protocols.js";
+import type { Telemetry } from "../../src/public/telemetry.js";
 import type { Console } from "../dashboard/index.js";
 import { dashboardRoutes } from "../dashboard/index.js";
 import { DEFAULT_HOST, DEFAULT_PORT } from "./addresses.js";

@@ -44,7 +44,7 @@ export function statusOf(keeper: AgentSupervisor, interfaces: readonly Interface
       problem: problem?.message,
       speaks: spokenBy(remote),
       evidence: remote?.evidence ?? [],
-      proved: remote?.proved ?? false,
+      proved: remote?.verified ?? false,
       cardTrust: remote?.cardTrust,
     })),
     interfaces,

@@ -2,18 +2,18 @@ import {
   AgentError,
   type AgentEvent,
   type Card,
-  type CardTrust,
-  type Clock,
   type ConnectOptions,
   type Credentials,
   DiscoveryCache,
   type Handler,
-  isPromise,
   type RemoteAgent,
-  startCall,
-  type Telemetry,
   type UpstreamCredentials,
 } from "../../src/index.js";
+import { isPromise } from "../../src/internal.js";
+import type { CardTrust } from "../../src/public/auth.js";
+import type { Clock } from "../../src/public/policies.js";
+import { startCall } from "../../src/public/protocols.js";
+import type { Telemetry } from "../../src/public/telemetry.js";
 import type { UpstreamConfig } from "./config.js";
 import type { UpstreamPolicies } from "./policy-layers.js";
 import { type ResolvedUpstream, resolveUpstream } from "./resolve-upstream.js";

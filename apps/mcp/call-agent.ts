@@ -1,4 +1,5 @@
-import { AgentError, type EventOf, isClosing, type Task, TaskFold } from "../../src/index.js";
+import { AgentError, type EventOf, isClosing, type Task } from "../../src/index.js";
+import { TaskFold } from "../../src/public/protocols.js";
 import type { Wanted } from "./arguments.js";
 import type { Clock } from "./clock.js";
 import { type Following, follow } from "./follow.js";

@@ -1,4 +1,5 @@
-import { AgentError, type Credentials, credentialHeaders } from "../../src/index.js";
+import { AgentError, type Credentials } from "../../src/index.js";
+import { credentialHeaders } from "../../src/internal.js";
 import { LIMITS } from "./limits.js";
 
 /** Where a host answers with the agents it has: `{"agents":[{"name":…}]}`. Each is at this address and its name. */

@@ -1,4 +1,4 @@
-import { type Clock, systemClock as clock } from "../../src/index.js";
+import { type Clock, systemClock as clock } from "../../src/public/policies.js";
 
 /** Where a network takes its time from. */
 export interface UpClock extends Pick<Clock, "now" | "after"> {

@@ -27,7 +27,7 @@ export class Pinger {
         if (path !== undefined) await checkPath(url + path, pingMs);
         // What was found out about an earlier process at this address says nothing about this one.
         const options = { pin, credentials: await this.#target.credentials(), timeoutMs: pingMs, discoverMs: pingMs };
-        this.#peer = await connect(url, { ...options, verdicts: new DiscoveryCache() });
+        this.#peer = await connect(url, { ...options, discoveryCache: new DiscoveryCache() });
       }
       if (await this.#peer.health()) return undefined;
       await this.forget();

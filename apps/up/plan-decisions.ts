@@ -1,14 +1,14 @@
+import { AgentError } from "../../src/index.js";
+import type { DecisionRecord, Decisions } from "../../src/public/network.js";
 import {
-  AgentError,
-  type DecisionRecord,
-  type Decisions,
+  type CapabilityId,
+  judge,
   parseScenarioText,
   type ReadScenarios,
   readScenarios,
   route,
   type Scenario,
-} from "../../src/index.js";
-import { type CapabilityId, judge } from "../../src/router/index.js";
+} from "../../src/router/index.js";
 import { type PlacedDocument, placedDocument } from "../config/index.js";
 import type { PlanDocument } from "./plan-schema.js";
 

@@ -1,5 +1,7 @@
 import { dirname, resolve } from "node:path";
-import { AgentError, buildNetwork, type Decisions, type Network, protocols } from "../../src/index.js";
+import { AgentError } from "../../src/index.js";
+import { buildNetwork, type Decisions, type Network } from "../../src/public/network.js";
+import { protocols } from "../../src/public/protocols.js";
 import { type MemberPath, memberOf, type PlacedDocument, pathOf, readDocument } from "../config/index.js";
 import { decisionsOf, documentIn, type Routed } from "./plan-decisions.js";
 import { PLAN_SCHEMA, type PlanDocument, type PlanModule } from "./plan-schema.js";

@@ -1,16 +1,6 @@
-import {
-  type Admission,
-  type Agent,
-  AgentError,
-  agent,
-  bearerTokens,
-  type Credentials,
-  type PeerAddress,
-  protocols,
-  type Server,
-  selectInterfaces,
-  serve,
-} from "../../src/index.js";
+import { type Agent, AgentError, agent, type Credentials, type PeerAddress, type Server, serve } from "../../src/index.js";
+import { type Admission, bearerTokens } from "../../src/public/auth.js";
+import { protocols, selectInterfaces } from "../../src/public/protocols.js";
 import { loadAgents } from "../config/index.js";
 
 export interface ServeOneOptions {

@@ -1,4 +1,4 @@
-import type { NetworkLink } from "../../src/index.js";
+import type { NetworkLink } from "../../src/public/network.js";
 import type { Callee } from "./child-task.js";
 import type { CredentialPlaces, PlanModule } from "./plan-schema.js";
 import { LOOPBACK, type Ports } from "./ports.js";

@@ -1,6 +1,8 @@
 /** The one door to the router and its words: what the benchmark measures comes in here and nowhere else. */
 
-export { AgentError, type Cancel, cancelFrom, type FunctionCallingModel } from "../../src/index.js";
+export { AgentError, type Cancel } from "../../src/index.js";
+export type { FunctionCallingModel } from "../../src/public/models.js";
+export { cancelFrom } from "../../src/public/protocols.js";
 export type { LocalEmbedder } from "../../src/router/embeddings/index.js";
 export {
   ABLATIONS,

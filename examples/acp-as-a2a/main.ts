@@ -3,8 +3,9 @@
  * questions and cancel go through, and ids stay what they are: a run's id is the task's id.
  */
 import assert from "node:assert/strict";
-import { agent, connect, relay, serve, textOf } from "koine";
+import { agent, connect, serve, textOf } from "koine";
 import { listen } from "koine/node";
+import { relay } from "koine/protocols";
 import { a2a } from "koine/protocols/a2a";
 import { acp } from "koine/protocols/acp";
 

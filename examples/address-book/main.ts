@@ -1,6 +1,7 @@
 /** An agent is also a client of many: it calls others by a short name, and itself through memory. */
 import assert from "node:assert/strict";
-import { agent, connect, createMetrics, createTelemetry, serve } from "koine";
+import { agent, connect, serve } from "koine";
+import { createMetrics, createTelemetry } from "koine/telemetry";
 
 const thesaurus = agent({
   name: "thesaurus",

@@ -7,7 +7,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { AgentError, agent, anyOf, apiKeys, type Credentials, connect, jwtTokens, openAuditFile, serve } from "koine";
+import { AgentError, agent, type Credentials, connect, serve } from "koine";
+import { anyOf, apiKeys, jwtTokens, openAuditFile } from "koine/auth";
 import { selfSigned } from "./certificate.js";
 
 // An issuer such as every company has one: keys for everybody to read, tokens for clients that know their secret.

@@ -1,6 +1,7 @@
 /** What happened: hooks around each call, and Prometheus text at /metrics, labelled by who, whom and how. */
 import assert from "node:assert/strict";
-import { agent, connect, createMetrics, createTelemetry, serve } from "koine";
+import { agent, connect, serve } from "koine";
+import { createMetrics, createTelemetry } from "koine/telemetry";
 
 const sleeper = agent({
   name: "sleeper",

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { AgentError, agent, bearerTokens, cardSigner, connect, newCardKey, serve } from "koine";
+import { AgentError, agent, connect, serve } from "koine";
+import { bearerTokens, cardSigner, newCardKey } from "koine/auth";
 
 const TOKEN = "a-token-for-ann-0123456789";
 const acme = newCardKey("EdDSA", "acme");

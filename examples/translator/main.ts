@@ -8,7 +8,7 @@ const peer = await connect(server.url);
 try {
   console.log(`${peer.card.name} speaks ${peer.protocol}@${peer.version} over ${peer.binding}; we know because:`);
   for (const sentence of peer.evidence) console.log(`  ${sentence}`);
-  assert.equal(peer.proved, true);
+  assert.equal(peer.verified, true);
 
   const answer = await peer.ask("hello");
   console.log(`hello → ${answer}`);

@@ -78,8 +78,8 @@ const reply = (res: ServerResponse, status: number, value: unknown, headers: Rec
 describe("connect()", () => {
   test("says what the peer speaks and how it knows", async () => {
     const server = await serving();
-    const peer = await connect(server.url, { verdicts: new DiscoveryCache() });
-    expect([peer.protocol, peer.version, peer.binding, peer.proved, peer.card.name]).toEqual([
+    const peer = await connect(server.url, { discoveryCache: new DiscoveryCache() });
+    expect([peer.protocol, peer.version, peer.binding, peer.verified, peer.card.name]).toEqual([
       "a2a",
       "1.0",
       "JSONRPC",
@@ -96,7 +96,7 @@ describe("connect()", () => {
   for (const pin of ["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@0.3/JSONRPC", "a2a@0.3/HTTP+JSON"]) {
     test(`can be pinned to ${pin}`, async () => {
       const server = await serving();
-      const peer = await connect(server.url, { pin, verdicts: new DiscoveryCache() });
+      const peer = await connect(server.url, { pin, discoveryCache: new DiscoveryCache() });
       expect(`${peer.protocol}@${peer.version}/${peer.binding}`).toBe(pin);
       expect(await peer.ask("hi")).toBe("again: hi");
       await peer.close();
@@ -105,7 +105,7 @@ describe("connect()", () => {
 
   test("refuses a pin the peer does not answer to, and names what it does", async () => {
     const server = await serving();
-    await expect(connect(server.url, { pin: "a2a@9.9", verdicts: new DiscoveryCache() })).rejects.toMatchObject({
+    await expect(connect(server.url, { pin: "a2a@9.9", discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({
       code: "unsupported",
       message: expect.stringContaining("a2a@1.0/JSONRPC, a2a@1.0/HTTP+JSON, a2a@0.3/JSONRPC"),
     });
@@ -113,8 +113,8 @@ describe("connect()", () => {
 
   test("tells nobody there from somebody who speaks nothing it knows", async () => {
     const silent = await recording((_request, res) => reply(res, 404, { nothing: true }));
-    await expect(connect(silent.url, { verdicts: new DiscoveryCache() })).rejects.toMatchObject({ code: "unsupported" });
-    await expect(connect("http://127.0.0.1:1", { verdicts: new DiscoveryCache() })).rejects.toMatchObject({
+    await expect(connect(silent.url, { discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({ code: "unsupported" });
+    await expect(connect("http://127.0.0.1:1", { discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({
       code: "unavailable",
       facts: { sent: "no" },
     });
@@ -131,10 +131,10 @@ describe("connect()", () => {
       if (request.method === "GET") reply(res, 200, cardAt(`${peerServer.url}/rpc`));
       else reply(res, 200, notFound(JSON.parse(request.body).id));
     });
-    const verdicts = new DiscoveryCache();
-    const first = await connect(peerServer.url, { verdicts });
+    const discoveryCache = new DiscoveryCache();
+    const first = await connect(peerServer.url, { discoveryCache });
     const asked = peerServer.asked.length;
-    const second = await connect(peerServer.url, { verdicts });
+    const second = await connect(peerServer.url, { discoveryCache });
     expect(peerServer.asked.length).toBe(asked);
     await Promise.all([first.close(), second.close()]);
   });
@@ -144,10 +144,10 @@ describe("connect()", () => {
       if (request.method === "GET") reply(res, 200, cardAt(`${peerServer.url}/rpc`));
       else reply(res, 200, notFound(JSON.parse(request.body).id));
     });
-    const verdicts = new DiscoveryCache();
-    const first = await connect(peerServer.url, { verdicts });
+    const discoveryCache = new DiscoveryCache();
+    const first = await connect(peerServer.url, { discoveryCache });
     const asked = peerServer.asked.length;
-    const second = await connect(peerServer.url, { verdicts, credentials: { bearer: "another-caller" } });
+    const second = await connect(peerServer.url, { discoveryCache, credentials: { bearer: "another-caller" } });
     expect(peerServer.asked.length).toBe(2 * asked);
     await Promise.all([first.close(), second.close()]);
   });
@@ -160,18 +160,18 @@ describe("connect()", () => {
       return reply(res, 200, notFound(JSON.parse(request.body).id));
     });
     const clock = fakeClock(1_000);
-    const verdicts = new DiscoveryCache({ verdictMs: 60_000, verdicts: 10 });
+    const discoveryCache = new DiscoveryCache({ resultMs: 60_000, results: 10 });
     const probes = (): number => peerServer.asked.filter(({ method }) => method === "POST").length;
-    await (await connect(peerServer.url, { verdicts, clock })).close();
+    await (await connect(peerServer.url, { discoveryCache, clock })).close();
     expect(probes()).toBe(1);
     await clock.advance(60_001);
-    const confirmed = await connect(peerServer.url, { verdicts, clock });
+    const confirmed = await connect(peerServer.url, { discoveryCache, clock });
     expect(probes()).toBe(1);
     expect(confirmed.evidence.at(-1)).toBe(`the card at ${peerServer.url}/.well-known/agent-card.json has not changed`);
     await confirmed.close();
     etag = '"2"';
     await clock.advance(60_001);
-    await (await connect(peerServer.url, { verdicts, clock })).close();
+    await (await connect(peerServer.url, { discoveryCache, clock })).close();
     expect(probes()).toBe(2);
   });
 
@@ -182,8 +182,8 @@ describe("connect()", () => {
       if (method === "tasks/get") return reply(res, 200, notFound(id));
       return reply(res, 200, { jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } });
     });
-    const peer = await connect(liar.url, { verdicts: new DiscoveryCache() });
-    expect([peer.version, peer.proved]).toEqual(["0.3", true]);
+    const peer = await connect(liar.url, { discoveryCache: new DiscoveryCache() });
+    expect([peer.version, peer.verified]).toEqual(["0.3", true]);
     expect(peer.evidence.at(-1)).toBe(
       `the card does not name it, but a probe shows that JSONRPC 0.3 at ${liar.url}/rpc is what is spoken`,
     );
@@ -202,7 +202,7 @@ describe("connect()", () => {
       // Proved at first; from the first send on it is another server.
       return method === "GetTask" ? reply(res, 200, notFound(id)) : reply(res, 404, { error: "gone" });
     });
-    const peer = await connect(peerServer.url, { verdicts: new DiscoveryCache() });
+    const peer = await connect(peerServer.url, { discoveryCache: new DiscoveryCache() });
     expect(peer.binding).toBe("JSONRPC");
     expect(await peer.ask("over there")).toBe("again: over there");
     expect(peer.binding).toBe("HTTP+JSON");
@@ -220,7 +220,7 @@ describe("connect()", () => {
       const { id, method } = JSON.parse(request.body);
       return method === "GetTask" ? reply(res, 200, notFound(id)) : reply(res, 404, { error: "gone" });
     });
-    const connected = () => connect(peerServer.url, { verdicts: new DiscoveryCache() });
+    const connected = () => connect(peerServer.url, { discoveryCache: new DiscoveryCache() });
     const [asked, streamed] = [await connected(), await connected()];
     expect(await asked.ask("hi")).toBe("again: hi");
     const kinds: string[] = [];
@@ -243,7 +243,7 @@ describe("connect()", () => {
       if (request.path === "/rpc" && request.body.includes("reset")) return void res.socket?.destroy();
       return reply(res, 503, { error: "busy" });
     });
-    const peer = await connect(failing.url, { verdicts: new DiscoveryCache() });
+    const peer = await connect(failing.url, { discoveryCache: new DiscoveryCache() });
     await expect(peer.ask("reset")).rejects.toMatchObject({
       code: expect.stringMatching(/interrupted|unavailable/),
       facts: { sent: "maybe" },
@@ -264,7 +264,7 @@ describe("connect()", () => {
       ],
     });
     let drawn = 0.05;
-    const peer = await connect(server.url, { verdicts: new DiscoveryCache(), random: () => drawn });
+    const peer = await connect(server.url, { discoveryCache: new DiscoveryCache(), random: () => drawn });
     await peer.ask("by the card");
     await peer.ask("by hint", { hint: "a2a@0.3" });
     peer.share({ "a2a@0.3": 10 });
@@ -279,7 +279,7 @@ describe("connect()", () => {
   test("shows credentials to the peer's own origin and to no other", async () => {
     const other = await recording((request, res) => reply(res, 200, notFound(JSON.parse(request.body).id)));
     const peerServer = await recording((_request, res) => reply(res, 200, cardAt(`${other.url}/rpc`)));
-    const peer = await connect(peerServer.url, { verdicts: new DiscoveryCache(), credentials: { bearer: "top-secret" } });
+    const peer = await connect(peerServer.url, { discoveryCache: new DiscoveryCache(), credentials: { bearer: "top-secret" } });
     expect(peerServer.asked.map(({ headers }) => headers.authorization)).toContain("Bearer top-secret");
     expect(other.asked.map(({ headers }) => headers.authorization)).toEqual([undefined]);
     await peer.close();
@@ -287,18 +287,21 @@ describe("connect()", () => {
 
   test("is refused without credentials and let in with them", async () => {
     const server = await serving(echo(), { admission: bearerTokens(new Map([["alice", "a-token-for-this-test"]])) });
-    const stranger = await connect(server.url, { verdicts: new DiscoveryCache() });
-    expect(stranger.proved).toBe(false);
+    const stranger = await connect(server.url, { discoveryCache: new DiscoveryCache() });
+    expect(stranger.verified).toBe(false);
     await expect(stranger.ask("hi")).rejects.toMatchObject({ code: "unauthenticated" });
     expect(await stranger.health()).toBe(false);
-    const alice = await connect(server.url, { verdicts: new DiscoveryCache(), credentials: { bearer: "a-token-for-this-test" } });
-    expect([alice.proved, await alice.ask("hi"), await alice.health()]).toEqual([true, "again: hi", true]);
+    const alice = await connect(server.url, {
+      discoveryCache: new DiscoveryCache(),
+      credentials: { bearer: "a-token-for-this-test" },
+    });
+    expect([alice.verified, await alice.ask("hi"), await alice.health()]).toEqual([true, "again: hi", true]);
     await Promise.all([stranger.close(), alice.close()]);
   });
 
   test("health is true only after a real answer", async () => {
     const server = await serve(echo());
-    const peer = await connect(server.url, { verdicts: new DiscoveryCache() });
+    const peer = await connect(server.url, { discoveryCache: new DiscoveryCache() });
     expect(await peer.health()).toBe(true);
     await server.close();
     expect(await peer.health()).toBe(false);
@@ -320,7 +323,7 @@ describe("connect()", () => {
         },
       }),
     );
-    const peer = await connect(server.url, { verdicts: new DiscoveryCache() });
+    const peer = await connect(server.url, { discoveryCache: new DiscoveryCache() });
     const answer = peer.ask("wait");
     const closed = peer.close();
     setTimeout(release, 50);

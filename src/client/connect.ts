@@ -27,7 +27,7 @@ export interface RemoteAgent extends AgentClient {
   /** How we know, one sentence each. */
   readonly evidence: readonly string[];
   /** A live answer was seen in this protocol's own grammar. */
-  readonly proved: boolean;
+  readonly verified: boolean;
   /** `unknown`: signed, but by nobody who is trusted here. By whom it is verified stands in `card.original`. */
   readonly cardTrust: CardSignatureResult["result"];
   /** Discover and prime once more. */
@@ -87,8 +87,8 @@ function remoteAgent(target: PeerTarget, found: ResolvedPeer): RemoteAgent {
     get evidence() {
       return reached.evidence;
     },
-    get proved() {
-      return reached.proved;
+    get verified() {
+      return reached.verified;
     },
     get cardTrust() {
       return reached.cardTrust;

@@ -86,7 +86,7 @@ let aheadMs = 0;
 const clock = { ...systemClock, now: () => Date.now() + aheadMs };
 const client = { clientId: "client 7", clientSecret: "s3cret:/+" };
 async function connected(url: string, oauth2: { clientId: string; clientSecret: string; tokenUrl?: string }) {
-  const peer = await connect(url, { credentials: { oauth2 }, verdicts: new DiscoveryCache(), clock });
+  const peer = await connect(url, { credentials: { oauth2 }, discoveryCache: new DiscoveryCache(), clock });
   cleanups.push(() => peer.close());
   return peer;
 }
@@ -198,7 +198,7 @@ describe("client credentials", () => {
 test("what the card demands and nobody gave is said before anything is sent; the card itself is for everybody", async () => {
   const issuer = await issuing();
   const { url } = await serving(issuer.url);
-  const peer = await connect(url, { verdicts: new DiscoveryCache() });
+  const peer = await connect(url, { discoveryCache: new DiscoveryCache() });
   cleanups.push(() => peer.close());
   await expect(peer.ask("hello")).rejects.toMatchObject({
     code: "unauthenticated",

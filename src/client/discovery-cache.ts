@@ -8,10 +8,10 @@ export interface DiscoveryResult {
 
 export interface DiscoveryCacheLimits {
   /** After this time the verdict is confirmed by the card's validator, or found anew. */
-  readonly verdictMs: number;
-  readonly verdicts: number;
+  readonly resultMs: number;
+  readonly results: number;
 }
-export const DEFAULT_DISCOVERY_CACHE_LIMITS: DiscoveryCacheLimits = Object.freeze({ verdictMs: 300_000, verdicts: 1_000 });
+export const DEFAULT_DISCOVERY_CACHE_LIMITS: DiscoveryCacheLimits = Object.freeze({ resultMs: 300_000, results: 1_000 });
 
 /**
  * Verdicts by address and credentials. A verdict ends with its lifetime, with a version error from the peer, with a card
@@ -28,13 +28,13 @@ export class DiscoveryCache {
   get(key: string, now: number): { readonly verdict: DiscoveryResult; readonly fresh: boolean } | undefined {
     const verdict = this.#known.get(key);
     if (verdict === undefined) return undefined;
-    return { verdict, fresh: now - verdict.foundAt < this.#limits.verdictMs };
+    return { verdict, fresh: now - verdict.foundAt < this.#limits.resultMs };
   }
 
   put(key: string, verdict: DiscoveryResult): void {
     this.#known.delete(key);
     this.#known.set(key, verdict);
-    if (this.#known.size <= this.#limits.verdicts) return;
+    if (this.#known.size <= this.#limits.results) return;
     const [oldest] = this.#known.keys();
     if (oldest !== undefined) this.#known.delete(oldest);
   }

@@ -48,7 +48,7 @@ export interface ConnectOptions {
   /** Percent of the sends by protocol and version; can be changed later with `share`. */
   readonly shares?: Shares;
   /** Where verdicts are kept. Default: one for the process. */
-  readonly verdicts?: DiscoveryCache;
+  readonly discoveryCache?: DiscoveryCache;
   /** What carries the bytes. Default: pooled HTTP. */
   readonly link?: Link;
   readonly clock?: Clock;
@@ -70,7 +70,7 @@ export interface PeerTarget {
   readonly checkCard: CheckCard;
   readonly ids: IdSource;
   readonly clock: Clock;
-  readonly verdicts: DiscoveryCache;
+  readonly discoveryCache: DiscoveryCache;
   /** Under which its verdict is kept. */
   readonly key: string;
 }
@@ -79,7 +79,7 @@ export interface PeerTarget {
 export interface ResolvedPeer {
   readonly connection: Connection;
   readonly evidence: readonly string[];
-  readonly proved: boolean;
+  readonly verified: boolean;
   /** What the signatures of the card we go by are worth. */
   readonly cardTrust: CheckedCard["trust"];
 }
@@ -98,16 +98,16 @@ export function peerTargetOf(address: string, options: ConnectOptions): PeerTarg
     checkCard: cardChecker(options.trust, bare, () => clock.now()),
     ids: options.ids ?? systemIds,
     clock,
-    verdicts: options.verdicts ?? sharedVerdicts,
+    discoveryCache: options.discoveryCache ?? sharedVerdicts,
     key: verdictKey(address, options),
   };
 }
 
 /** By the verdict that is known and fresh, unless it is to be found out anew. */
 export async function resolvePeer(target: PeerTarget, anew: boolean): Promise<ResolvedPeer> {
-  const { address, options, link, clock, verdicts, key } = target;
+  const { address, options, link, clock, discoveryCache, key } = target;
   const { protocols = registered, discoverMs = DISCOVER_MS } = options;
-  const known = verdicts.get(key, clock.now());
+  const known = discoveryCache.get(key, clock.now());
   const verdict =
     known?.fresh === true && !anew
       ? known.verdict
@@ -120,7 +120,7 @@ export async function resolvePeer(target: PeerTarget, anew: boolean): Promise<Re
           check: gateOf(target),
           pin: options.pin,
         });
-  verdicts.put(key, verdict);
+  discoveryCache.put(key, verdict);
   // Verdicts are shared by the whole process, whom to trust is not: so the card is looked at anew for every target.
   const trusted = await trustedInterfaces(
     feasibleInterfaces(candidatesOf(verdict, options.pin), options.feasible),
@@ -133,7 +133,7 @@ export async function resolvePeer(target: PeerTarget, anew: boolean): Promise<Re
   return {
     connection: connectionTo(target, candidates),
     evidence: [...evidence, ...(finding?.evidence ?? []), ...(checked.evidence === undefined ? [] : [checked.evidence])],
-    proved: finding?.proved ?? false,
+    verified: finding?.proved ?? false,
     cardTrust: checked.trust,
   };
 }
@@ -144,7 +144,7 @@ function gateOf({ options, checkCard }: PeerTarget): Maybe<CardGate> {
 }
 
 function connectionTo(target: PeerTarget, candidates: readonly Candidate[]): Connection {
-  const { options, credentials, ids, clock, verdicts, key } = target;
+  const { options, credentials, ids, clock, discoveryCache, key } = target;
   const telemetry = options.telemetry ?? noTelemetry;
   const learning = learningBy(options.chooser, candidates, { clock, timeoutMs: options.timeoutMs });
   const connection = new Connection({
@@ -153,7 +153,7 @@ function connectionTo(target: PeerTarget, candidates: readonly Candidate[]): Con
     ids,
     random: options.random ?? Math.random,
     wrap: (handler, candidate) => layered(admissible(handler, target, candidate), target, candidate, learning?.(candidate)),
-    onVersionError: () => verdicts.end(key),
+    onVersionError: () => discoveryCache.end(key),
   });
   connection.shares = options.shares ?? {};
   return connection;

@@ -164,7 +164,7 @@ export function assemble(
     follow: followUrls(reach, options.followTo),
     onLoss: lossesOf(agents, telemetry),
     sendsCredentialsOn: sendingOn(agents),
-    began: (request, call) => telemetry.began(request, call),
+    began: (request, call) => telemetry.callStarted(request, call),
   });
   const house = [...(large?.routes ?? []), ...metricsRoute(options, telemetry, admission), ...(options.routes ?? [])];
   const door = front(host, options.protocols ?? registered, house);
@@ -201,14 +201,14 @@ function handleOf({ handle }: Agent, { onError }: HostOptions, large: Maybe<Larg
 }
 
 /** Nobody hears of losses where no agent cares: most calls then carry no sink. */
-function lossesOf(agents: readonly Agent[], { lost }: Telemetry): HostParts["onLoss"] {
+function lossesOf(agents: readonly Agent[], { lossReported }: Telemetry): HostParts["onLoss"] {
   const hearing = new Map(
     agents.flatMap((each) => (each.lost === undefined ? [] : [[each.name, each.lost.bind(each)] as const])),
   );
-  if (hearing.size === 0 && lost === undefined) return undefined;
+  if (hearing.size === 0 && lossReported === undefined) return undefined;
   return (loss, agent, request) => {
     hearing.get(agent)?.(loss);
-    lost?.(request, loss);
+    lossReported?.(request, loss);
   };
 }
 

@@ -8,7 +8,7 @@ afterEach(() => server?.close());
 async function heardOf(handle: Parameters<typeof agent>[0]["handle"]): Promise<readonly unknown[]> {
   const heard: unknown[] = [];
   server = await serve(agent({ name: "a", description: "d", handle }), { onError: (thrown) => heard.push(thrown) });
-  const peer = await connect(server.url, { verdicts: new DiscoveryCache() });
+  const peer = await connect(server.url, { discoveryCache: new DiscoveryCache() });
   const answer = await peer.ask("hello").catch((thrown: unknown) => AgentError.from(thrown).message);
   expect(answer).not.toContain("bug");
   await peer.close();

@@ -53,7 +53,7 @@ describe("serve()", () => {
     const other = agent({ name: "other", description: "another", handle: async () => "from the other" });
     const { url } = await serving([echo, other]);
     const [first, second] = await Promise.all(
-      [url, `${url}/a2a/other`].map((each) => connect(each, { verdicts: new DiscoveryCache() })),
+      [url, `${url}/a2a/other`].map((each) => connect(each, { discoveryCache: new DiscoveryCache() })),
     );
     expect([first?.card.name, await first?.ask("hi")]).toEqual(["echo", "hi"]);
     expect([second?.card.name, await second?.ask("hi")]).toEqual(["other", "from the other"]);
@@ -122,7 +122,7 @@ describe("serve()", () => {
         { type: "status", data: { text: "" } },
       ],
     });
-    const peer = await connect(url, { verdicts: new DiscoveryCache() });
+    const peer = await connect(url, { discoveryCache: new DiscoveryCache() });
     expect(await peer.ask("go")).toBe("token");
     await peer.close();
   });
@@ -156,11 +156,12 @@ describe("serve()", () => {
   });
 
   test("offers push unless told not to, and refuses webhooks at private addresses", async () => {
-    const capabilitiesOf = async ({ url }: Server) => (await connect(url, { verdicts: new DiscoveryCache() })).card.capabilities;
+    const capabilitiesOf = async ({ url }: Server) =>
+      (await connect(url, { discoveryCache: new DiscoveryCache() })).card.capabilities;
     const asked = { push: { taskId: "", id: "", url: "http://127.0.0.1:9/hook" } };
     const offered = await serving(echo);
     expect((await capabilitiesOf(offered)).push).toBe(true);
-    const ask = (url: string) => connect(url, { verdicts: new DiscoveryCache() }).then((peer) => peer.send("x", asked));
+    const ask = (url: string) => connect(url, { discoveryCache: new DiscoveryCache() }).then((peer) => peer.send("x", asked));
     await expect(ask(offered.url)).rejects.toMatchObject({ code: "invalid_message" });
     const silent = await serving(echo, { push: false });
     expect((await capabilitiesOf(silent)).push).toBe(false);

@@ -24,7 +24,7 @@ const clerk = agent({
 describe("a skill with a function of its own", () => {
   test("answers the messages that name it, and only those", async () => {
     server = await serve(clerk);
-    const peer = await connect(server.url, { verdicts: new DiscoveryCache() });
+    const peer = await connect(server.url, { discoveryCache: new DiscoveryCache() });
     expect(await peer.ask("1 2", { intent: "sum" })).toBe("sum of 1 2");
     expect(await peer.ask("1 2", { intent: "talk" })).toBe("talk about 1 2");
     expect(await peer.ask("1 2", { intent: "constructor" })).toBe("talk about 1 2");

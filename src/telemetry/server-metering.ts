@@ -23,7 +23,7 @@ export interface ServerMetering {
   /** Counts the payloads of requests that became a call. */
   exchange(exchange: Exchange): Exchange;
   /** Whose bytes they are: told when a request has become a call. */
-  began(request: HttpRequest, call: Call): void;
+  callStarted(request: HttpRequest, call: Call): void;
 }
 
 interface Watched {
@@ -79,7 +79,7 @@ export function serverMetering({ metrics, serves, now }: ServerMeteringOptions):
         throw thrown;
       }
     },
-    began(request, call) {
+    callStarted(request, call) {
       const visit = underWay.get(request);
       if (visit !== undefined) visit.meter = meterOf(call);
     },

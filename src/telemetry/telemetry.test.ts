@@ -349,7 +349,7 @@ describe("metrics of a server", () => {
     ];
     for (const call of calls) {
       const exchange = telemetry.exchange(async (request) => {
-        telemetry.began(request, call);
+        telemetry.callStarted(request, call);
         await handler(send("hi"), call);
         return whole("12345");
       });
@@ -373,7 +373,7 @@ describe("metrics of a server", () => {
     expect(metrics.families()[1]?.samples).toEqual([]);
     const call = startCall({ agent: "translator", via });
     const response = await telemetry.exchange((request) => {
-      telemetry.began(request, call);
+      telemetry.callStarted(request, call);
       return { ...streamed(chunks("12", "3")), trailers: () => ({ status: "0" }) };
     })(requestOf("0123456789", call));
     for await (const _chunk of response.body as AsyncIterable<Chunk>); // streamed above

@@ -28,9 +28,9 @@ export interface Telemetry {
   /** Around the front door's exchange: payload bytes of the serving side. */
   exchange(exchange: Exchange): Exchange;
   /** Told by the host when a request has become a call. */
-  began(request: HttpRequest, call: Call): void;
+  callStarted(request: HttpRequest, call: Call): void;
   /** Told by the host when something of an answer to this request could not be carried. Absent when nobody wants to know. */
-  readonly lost?: Maybe<(request: HttpRequest, loss: Loss) => void>;
+  readonly lossReported?: Maybe<(request: HttpRequest, loss: Loss) => void>;
   /** For the policies that retry: guarded, and absent when nobody listens. */
   readonly hooks: Maybe<Hooks>;
   /** For the policies of whoever calls under this name: what they did becomes metrics, log lines, span events and hooks. */
@@ -68,7 +68,7 @@ export const noTelemetry: Telemetry = Object.freeze({
   link: (link: Link) => link,
   server: () => undefined,
   exchange: (exchange: Exchange) => exchange,
-  began: () => undefined,
+  callStarted: () => undefined,
   hooks: undefined,
   policies: () => undefined,
   metricsText: () => "",
@@ -90,7 +90,7 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
     link: (link, edge) => (observes ? observedLink(link, observerOf(edge)) : link),
     server: () => layered([tracing?.server(), metering?.layer]),
     exchange: (exchange) => metering?.exchange(exchange) ?? exchange,
-    began: (request, call) => metering?.began(request, call),
+    callStarted: (request, call) => metering?.callStarted(request, call),
     hooks,
     policies: (srcAgent) => policyWatchOf(options, hooks, srcAgent),
     metricsText: () => (metrics === undefined ? "" : prometheusText(metrics.families())),

@@ -6,7 +6,6 @@ import {
   type Agent,
   AgentError,
   agent,
-  bearerTokens,
   type ConnectOptions,
   connect,
   DiscoveryCache,
@@ -15,6 +14,7 @@ import {
   serve,
 } from "../../src/index.js";
 import { createAgora } from "../../src/protocols/agora/index.js";
+import { bearerTokens } from "../../src/public/auth.js";
 import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
 
 const ECHO = "---\nname: Echo\ndescription: ECHO protocol\nmultiround: false\n---\nECHO the JSON body back.\n";
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 async function reach(url: string, options: ConnectOptions = {}): Promise<RemoteAgent> {
-  const remote = await connect(url, { protocols: [createAgora()], verdicts: new DiscoveryCache(), as: "me", ...options });
+  const remote = await connect(url, { protocols: [createAgora()], discoveryCache: new DiscoveryCache(), as: "me", ...options });
   opened.push(() => remote.close());
   return remote;
 }
@@ -74,7 +74,7 @@ describe("our client and our server, over HTTP", () => {
 
   it("find each other, and one message is one answer", async () => {
     const remote = await reach(await served(guide));
-    expect([remote.protocol, remote.version, remote.binding, remote.proved]).toEqual(["agora", "0.2", "HTTP", true]);
+    expect([remote.protocol, remote.version, remote.binding, remote.verified]).toEqual(["agora", "0.2", "HTTP", true]);
     expect(remote.card).toMatchObject({ name: "guide", description: "asks back" });
     expect(remote.evidence[0]).toMatch(/\.well-known\/agora \(guide, 1 protocol document\)$/);
     await expect(remote.ask("hello")).resolves.toBe("you said: hello");
@@ -159,7 +159,7 @@ describe("our client and our server, over HTTP", () => {
     const admission = bearerTokens(new Map([["me", "a-token-that-is-long-enough"]]));
     const url = await served(guide, {}, { admission });
     const stranger = await reach(url);
-    expect(stranger.proved).toBe(false);
+    expect(stranger.verified).toBe(false);
     expect((await errorOf(stranger.ask("hello"))).code).toBe("unauthenticated");
     const friend = await reach(url, { credentials: { bearer: "a-token-that-is-long-enough" } });
     await expect(friend.ask("hello")).resolves.toBe("you said: hello");

@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { type AgentEvent, type JsonObject, recordsBelow, startCall, textOf } from "../../src/envelope/index.js";
-import { agent, createMemoryStore, newEnvelope, openAiModel, type Peer, serve } from "../../src/index.js";
+import { agent, createMemoryStore, newEnvelope, serve } from "../../src/index.js";
 import { DocumentLibrary } from "../../src/protocols/agora/documents/library.js";
 import { type AgoraOptions, createAgora, type Programmer } from "../../src/protocols/agora/index.js";
+import { openAiModel } from "../../src/public/models.js";
+import type { Peer } from "../../src/public/protocols.js";
 import { poolLink } from "../../src/transport/node/index.js";
 import { type Asked, scriptedModelServer } from "../scripted-model.js";
 

@@ -1,15 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  type AgentEvent,
-  answerOf,
-  type Envelope,
-  type Handler,
-  type Operation,
-  type Protocol,
-  protocols,
-  type Task,
-} from "../../src/index.js";
+import { type AgentEvent, answerOf, type Envelope, type Handler, type Operation, type Task } from "../../src/index.js";
+import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { type Bridge, bridge, type Crossing } from "./chain.js";
 import { differences, unreported } from "./differences.js";
 import { ended, message, said, uuid } from "./samples.js";

@@ -1,17 +1,6 @@
 import { CONTRACT_CARD, fixedIds, outcomeOf, PUBLIC_URL } from "../../conformance/scripted-host.js";
-import {
-  type AgentEvent,
-  type Card,
-  createHost,
-  front,
-  type Handler,
-  type Loss,
-  memoryLink,
-  type Operation,
-  type Peer,
-  type Protocol,
-  startCall,
-} from "../../src/index.js";
+import type { AgentEvent, Card, Handler, Loss, Operation } from "../../src/index.js";
+import { createHost, front, memoryLink, type Peer, type Protocol, startCall } from "../../src/public/protocols.js";
 import { createMemoryStore } from "../../src/tasks/index.js";
 
 /** What came out at both ends of a bridge, and what was said to be lost on the way. */

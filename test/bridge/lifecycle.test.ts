@@ -9,15 +9,12 @@ import {
   connect,
   DiscoveryCache,
   type EventOf,
-  memoryLink,
   mount,
-  type Protocol,
-  protocols,
   type RemoteAgent,
-  relay,
   type Task,
   textOf,
 } from "../../src/index.js";
+import { memoryLink, type Protocol, protocols, relay } from "../../src/public/protocols.js";
 import { createMemoryStore } from "../../src/tasks/index.js";
 
 /** A real agent with its tasks behind one protocol, its caller in front of another, and a bridge in between. */

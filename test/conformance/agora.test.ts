@@ -2,11 +2,12 @@ import { describe, expect, test } from "vitest";
 import { openHook } from "../../conformance/hook.js";
 import { httpExchange } from "../../conformance/http-exchange.js";
 import { type Report, type RunOptions, runConformance } from "../../conformance/run.js";
-import { bearerTokens, mount } from "../../src/index.js";
+import { mount } from "../../src/index.js";
 import { a2a } from "../../src/protocols/a2a/index.js";
 import { agora } from "../../src/protocols/agora/index.js";
 import { requirements } from "../../src/protocols/agora/requirements.js";
 import type { Subject } from "../../src/protocols/requirement.js";
+import { bearerTokens } from "../../src/public/auth.js";
 import { startAgora, weatherAgent } from "../peers/agora.js";
 
 const ALICE = "alice-token-0123456789";

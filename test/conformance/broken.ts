@@ -1,7 +1,7 @@
 import { httpExchange } from "../../conformance/http-exchange.js";
 import { runConformance } from "../../conformance/run.js";
-import { protocols } from "../../src/index.js";
 import type { Subject } from "../../src/protocols/requirement.js";
+import { protocols } from "../../src/public/protocols.js";
 import { type Exchange, type HttpRequest, type HttpResponse, isStream } from "../../src/transport/exchange.js";
 
 /** Short, because some faults show themselves by nothing happening. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { httpExchange } from "../../conformance/http-exchange.js";
 import { type Report, runConformance } from "../../conformance/run.js";
-import { cardSigner, newCardKey, protocols } from "../../src/index.js";
+import { cardSigner, newCardKey } from "../../src/public/auth.js";
+import { protocols } from "../../src/public/protocols.js";
 import { ALICE, startGuardedKoine, startKoine } from "../peers/koine.js";
 
 /** The suite's own webhook is on loopback. */

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openHook } from "../../conformance/hook.js";
-import { cardSigner, newCardKey, type Server } from "../../src/index.js";
+import type { Server } from "../../src/index.js";
 import type { Delivery, Hook, Subject } from "../../src/protocols/requirement.js";
+import { cardSigner, newCardKey } from "../../src/public/auth.js";
 import type { HttpRequest } from "../../src/transport/exchange.js";
 import { ALICE, startGuardedKoine } from "../peers/koine.js";
 import { asIs, bent, outcomeOf } from "./broken.js";

@@ -1,6 +1,7 @@
 import type { Console, NetworkEvent, NetworkState, NodeState, PageMessage } from "../../apps/dashboard/index.js";
-import type { CaptureLog } from "../../src/index.js";
-import { AgentError, type Decision, type Json } from "../../src/index.js";
+import { AgentError, type Json } from "../../src/index.js";
+import type { CaptureLog } from "../../src/public/inspect.js";
+import type { Decision } from "../../src/router/index.js";
 
 export const STARTED_AT = Date.UTC(2026, 0, 5, 9, 0, 0);
 

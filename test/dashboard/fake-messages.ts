@@ -1,6 +1,6 @@
-import type { CapturedMessage, CapturedMessageSummary, WireBytes } from "../../src/index.js";
 import { AgentError } from "../../src/index.js";
 import type { ExtraRoute } from "../../src/protocols/index.js";
+import type { CapturedMessage, CapturedMessageSummary, WireBytes } from "../../src/public/inspect.js";
 import { encodeSse, errorResponse, type HttpRequest, jsonResponse } from "../../src/transport/index.js";
 import { STARTED_AT } from "./fake-console.js";
 

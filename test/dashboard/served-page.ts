@@ -1,7 +1,7 @@
 import { dashboardRoutes } from "../../apps/dashboard/index.js";
-import type { CapturedMessage } from "../../src/index.js";
 import { AgentError } from "../../src/index.js";
 import { compileRoutes } from "../../src/protocols/route-table.js";
+import type { CapturedMessage } from "../../src/public/inspect.js";
 import { DEFAULT_LIMITS, errorResponse } from "../../src/transport/index.js";
 import { type Listening, listen } from "../../src/transport/node/index.js";
 import { FakeConsole } from "./fake-console.js";

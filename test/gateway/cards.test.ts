@@ -3,25 +3,21 @@ import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import {
-  type AuditEntry,
   agent,
   type BridgedAgent,
   type BridgeSettings,
-  bearerTokens,
   bridge,
-  bridgedAgent,
-  cardSigner,
   connect,
-  createCardCheck,
   DiscoveryCache,
   mount,
-  newCardKey,
-  protocols,
   type RemoteAgent,
   type Server,
   serve,
 } from "../../src/index.js";
+import { bridgedAgent } from "../../src/internal.js";
 import { readCard } from "../../src/protocols/a2a/card/card.js";
+import { type AuditEntry, bearerTokens, cardSigner, createCardCheck, newCardKey } from "../../src/public/auth.js";
+import { protocols } from "../../src/public/protocols.js";
 
 /** What becomes of an agent's card behind a gateway, as any client reads it over HTTP. */
 
@@ -85,7 +81,7 @@ describe("verbatim", () => {
     const publicUrl = `http://127.0.0.1:${port}`;
     const direct = await signedBehind(publicUrl);
     const bridged = opened(
-      await bridge(direct, { verdicts: new DiscoveryCache(), bridge: { name: "front", card: "verbatim", publicUrl } }),
+      await bridge(direct, { discoveryCache: new DiscoveryCache(), bridge: { name: "front", card: "verbatim", publicUrl } }),
     );
     return { server: opened(await serve(bridged, { port, publicUrl })), direct, notes: bridged.notes };
   }
@@ -116,7 +112,7 @@ describe("verbatim", () => {
     const { server } = await started();
     const trust = { keys: [{ name: "agent", key: AGENTS_KEY.publicJwk }], require: true };
     for (const pin of ["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@1.0/GRPC", "a2a@0.3/JSONRPC"]) {
-      const peer = opened(await connect(server.url, { pin, trust, verdicts: new DiscoveryCache() }));
+      const peer = opened(await connect(server.url, { pin, trust, discoveryCache: new DiscoveryCache() }));
       expect([peer.cardTrust, await peer.ask("it")]).toEqual(["verified", "told it"]);
     }
   });
@@ -124,14 +120,14 @@ describe("verbatim", () => {
   test("is refused at start where the card leads past the gateway", async () => {
     const direct = await signedBehind();
     const settings = { card: "verbatim", publicUrl: "http://gateway.example" } as const;
-    await expect(bridge(direct, { verdicts: new DiscoveryCache(), bridge: settings })).rejects.toThrow("past this gateway");
+    await expect(bridge(direct, { discoveryCache: new DiscoveryCache(), bridge: settings })).rejects.toThrow("past this gateway");
   });
 });
 
 describe("rewrite+resign and rewrite+strip", () => {
   test("the gateway vouches for the card it wrote, and the agent no longer does", async () => {
     const direct = await signedBehind();
-    const bridged = opened(await bridge(direct, { verdicts: new DiscoveryCache(), bridge: { signsCards: true } }));
+    const bridged = opened(await bridge(direct, { discoveryCache: new DiscoveryCache(), bridge: { signsCards: true } }));
     const server = opened(await serve(bridged, { cardKeys: [cardSigner({ key: GATEWAYS_KEY.privateJwk })] }));
     const bytes = await bytesAt(`${server.url}${CARD}`);
     expect(await byGateway(bytes)).toEqual({ result: "verified", by: "gateway" });
@@ -141,7 +137,7 @@ describe("rewrite+resign and rewrite+strip", () => {
 
   test("a signature that is taken off is noted, counted and audited", async () => {
     const direct = await signedBehind();
-    const bridged = opened(await bridge(direct, { verdicts: new DiscoveryCache() }));
+    const bridged = opened(await bridge(direct, { discoveryCache: new DiscoveryCache() }));
     const audited: AuditEntry[] = [];
     const audit = { record: (entry: AuditEntry) => void audited.push(entry), close: async () => undefined };
     const server = opened(await serve(bridged, { audit }));
@@ -230,7 +226,7 @@ describe("a rewritten card", () => {
 describe("forwarding headers", () => {
   test("change no address of the card: anybody can send them, and publicUrl is the operator's word", async () => {
     const direct = await signedBehind();
-    const bridged = opened(await bridge(direct, { verdicts: new DiscoveryCache() }));
+    const bridged = opened(await bridge(direct, { discoveryCache: new DiscoveryCache() }));
     const server = opened(await serve(bridged, { publicUrl: "https://gateway.example/base", names: ["127.0.0.1"] }));
     const local = `http://127.0.0.1:${server.port}${CARD}`;
     const headers = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "http", forwarded: "host=evil.example" };
@@ -248,10 +244,12 @@ describe("extended cards", () => {
   async function started(upstreamCredentials: BridgeSettings["upstreamCredentials"], own?: string) {
     const upstream = opened(await serve(teller, { admission }));
     const credentials = own === undefined ? {} : { bearer: own };
-    return opened(await bridge(upstream.url, { verdicts: new DiscoveryCache(), credentials, bridge: { upstreamCredentials } }));
+    return opened(
+      await bridge(upstream.url, { discoveryCache: new DiscoveryCache(), credentials, bridge: { upstreamCredentials } }),
+    );
   }
   const callerOf = async ({ url }: Server, who: keyof typeof TOKENS): Promise<RemoteAgent> =>
-    opened(await connect(url, { credentials: { bearer: TOKENS[who] }, verdicts: new DiscoveryCache() }));
+    opened(await connect(url, { credentials: { bearer: TOKENS[who] }, discoveryCache: new DiscoveryCache() }));
 
   test("are each caller's own, however often and in whichever order they are asked for", async () => {
     const server = opened(await serve(await started("passthrough"), { admission }));
@@ -275,7 +273,7 @@ describe("extended cards", () => {
 
   test("are not for everybody where the gateway asks with a credential of its own", async () => {
     const server = opened(await serve(await started("own", TOKENS.ann)));
-    const stranger = opened(await connect(server.url, { verdicts: new DiscoveryCache() }));
+    const stranger = opened(await connect(server.url, { discoveryCache: new DiscoveryCache() }));
     await expect(stranger.extendedCard()).rejects.toMatchObject({ code: "unauthenticated" });
   });
 });

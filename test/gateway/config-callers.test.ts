@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { checkGateway, configFrom, type Gateway, type GatewayConfig, openGateway } from "../../apps/gateway/index.js";
 import { parseConfig } from "../../apps/gateway/read-config.js";
-import { type Admission, agent, bearerTokens, connect, DiscoveryCache, type Server, serve } from "../../src/index.js";
+import { agent, connect, DiscoveryCache, type Server, serve } from "../../src/index.js";
+import { type Admission, bearerTokens } from "../../src/public/auth.js";
 
 /** Whose credential the agents of a configured gateway see. */
 
@@ -83,7 +84,7 @@ function configOf(upstream: Watched, more: object, rest: object = {}): GatewayCo
 const gatewayOf = async (config: GatewayConfig): Promise<Gateway> => opened(await openGateway(config));
 
 async function askAs(who: keyof typeof TOKENS, { url }: Gateway): Promise<string> {
-  const peer = opened(await connect(url, { credentials: { bearer: TOKENS[who] }, verdicts: new DiscoveryCache() }));
+  const peer = opened(await connect(url, { credentials: { bearer: TOKENS[who] }, discoveryCache: new DiscoveryCache() }));
   return peer.ask("who?");
 }
 

@@ -4,7 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { agent, connect, protocols, type Server, serve, textOfAnswer } from "../../src/index.js";
+import { agent, connect, type Server, serve } from "../../src/index.js";
+import { textOfAnswer } from "../../src/internal.js";
+import { protocols } from "../../src/public/protocols.js";
 import { koine, outcomeOf, seen, startKoine } from "../cli/koine.js";
 
 const PROCESS_MS = 60_000;

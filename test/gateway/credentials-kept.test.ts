@@ -6,16 +6,16 @@ import { afterAll, afterEach, describe, expect, test } from "vitest";
 import {
   type AgentFunction,
   agent,
-  bearerTokens,
   bridge,
   connect,
-  createTelemetry,
   DiscoveryCache,
   openSqliteStore,
   type RemoteAgent,
   serve,
   type Task,
 } from "../../src/index.js";
+import { bearerTokens } from "../../src/public/auth.js";
+import { createTelemetry } from "../../src/public/telemetry.js";
 import { createInspector } from "../../src/telemetry/capture/index.js";
 
 /** Callers' tokens where their tasks are kept, and everywhere else: sealed in the one place, in no other at all. */
@@ -69,7 +69,7 @@ interface Started {
 
 async function startGateway(upstream: string, file: string, secret: Uint8Array): Promise<Started> {
   const bridged = await bridge(upstream, {
-    verdicts: new DiscoveryCache(),
+    discoveryCache: new DiscoveryCache(),
     bridge: { name: "worker", secret, upstreamCredentials: "passthrough" },
   });
   const store = await openSqliteStore({ file, now: Date.now });
@@ -85,7 +85,7 @@ async function startGateway(upstream: string, file: string, secret: Uint8Array):
 }
 
 async function callerOf(url: string, bearer: string): Promise<RemoteAgent> {
-  return opened(await connect(url, { credentials: { bearer }, verdicts: new DiscoveryCache() }));
+  return opened(await connect(url, { credentials: { bearer }, discoveryCache: new DiscoveryCache() }));
 }
 
 async function begun(peer: RemoteAgent, text: string): Promise<string> {
@@ -190,7 +190,11 @@ test("a caller's token is in nothing that is logged, hooked, inspected, thrown o
   const inspector = createInspector({ ids, clock: ids });
   const telemetry = inspector.telemetry(createTelemetry({ hooks, log: noting }));
   const bridged = opened(
-    await bridge(upstream.url, { verdicts: new DiscoveryCache(), telemetry, bridge: { upstreamCredentials: "passthrough" } }),
+    await bridge(upstream.url, {
+      discoveryCache: new DiscoveryCache(),
+      telemetry,
+      bridge: { upstreamCredentials: "passthrough" },
+    }),
   );
   const server = opened(
     await serve(bridged, {

@@ -2,22 +2,17 @@ import { createServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import {
-  type Admission,
   agent,
-  apiKeys,
   type BridgeOptions,
-  bearerTokens,
   bridge,
-  cardSigner,
   connect,
   DiscoveryCache,
-  newCardKey,
-  type Protocol,
-  protocols,
   type RemoteAgent,
   type Server,
   serve,
 } from "../../src/index.js";
+import { type Admission, apiKeys, bearerTokens, cardSigner, newCardKey } from "../../src/public/auth.js";
+import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { CALLER_HEADER, trustGateway } from "../../src/security/index.js";
 import { toy } from "../toy/index.js";
 import { waysOf } from "./pairs/ways.js";
@@ -62,14 +57,14 @@ async function startGateway(
   url: string,
   options: BridgeOptions,
 ): Promise<{ readonly server: Server; readonly notes: readonly string[] }> {
-  const bridged = opened(await bridge(url, { verdicts: new DiscoveryCache(), ...options }));
+  const bridged = opened(await bridge(url, { discoveryCache: new DiscoveryCache(), ...options }));
   const server = opened(await serve(bridged, { admission: tokens(CALLERS) }));
   return { server, notes: bridged.notes };
 }
 
 async function callerOf({ url }: Server, who: keyof typeof CALLERS, pin?: string): Promise<RemoteAgent> {
   const credentials = { bearer: CALLERS[who] };
-  return opened(await connect(url, { credentials, verdicts: new DiscoveryCache(), ...(pin === undefined ? {} : { pin }) }));
+  return opened(await connect(url, { credentials, discoveryCache: new DiscoveryCache(), ...(pin === undefined ? {} : { pin }) }));
 }
 
 describe("own", () => {
@@ -83,7 +78,7 @@ describe("own", () => {
 
   test("is refused at start where the card demands what the gateway does not have", async () => {
     const { server: upstream } = await startUpstream(tokens({ gateway: GATEWAY }));
-    await expect(bridge(upstream.url, { verdicts: new DiscoveryCache() })).rejects.toMatchObject({
+    await expect(bridge(upstream.url, { discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({
       code: "unauthenticated",
       message: expect.stringContaining("credentials.bearer"),
     });
@@ -116,7 +111,7 @@ describe("passthrough", () => {
   test("tells the caller what the upstream thinks of its token, and shows nothing where there is none", async () => {
     const { server: upstream, shown } = await startUpstream(tokens({ ann: CALLERS.ann }));
     const bridged = opened(
-      await bridge(upstream.url, { verdicts: new DiscoveryCache(), bridge: { upstreamCredentials: "passthrough" } }),
+      await bridge(upstream.url, { discoveryCache: new DiscoveryCache(), bridge: { upstreamCredentials: "passthrough" } }),
     );
     const keyed = apiKeys(new Map([["cid", "cids-key-at-the-gateway-01"]]), KEY_PLACE);
     const server = opened(await serve(bridged, { admission: tokens(CALLERS) }));
@@ -124,7 +119,7 @@ describe("passthrough", () => {
     shown.length = 0;
     const byKey = opened(await serve(bridged, { admission: keyed }));
     const cid = opened(
-      await connect(byKey.url, { verdicts: new DiscoveryCache(), credentials: { apiKey: "cids-key-at-the-gateway-01" } }),
+      await connect(byKey.url, { discoveryCache: new DiscoveryCache(), credentials: { apiKey: "cids-key-at-the-gateway-01" } }),
     );
     await expect(cid.ask("who?")).rejects.toThrow("this call brings none");
     expect(shown).toEqual([]);
@@ -134,7 +129,7 @@ describe("passthrough", () => {
     const { server: upstream } = await startUpstream(tokens({ ...CALLERS, gateway: GATEWAY }));
     const bridged = opened(
       await bridge(upstream.url, {
-        verdicts: new DiscoveryCache(),
+        discoveryCache: new DiscoveryCache(),
         credentials: { bearer: GATEWAY },
         bridge: { upstreamCredentials: "passthrough" },
       }),
@@ -148,7 +143,7 @@ describe("passthrough", () => {
   test("does not work for a gateway that cannot tell its callers apart: their tasks would be one owner's", async () => {
     const { server: upstream } = await startUpstream(tokens(CALLERS));
     const bridged = opened(
-      await bridge(upstream.url, { verdicts: new DiscoveryCache(), bridge: { upstreamCredentials: "passthrough" } }),
+      await bridge(upstream.url, { discoveryCache: new DiscoveryCache(), bridge: { upstreamCredentials: "passthrough" } }),
     );
     const server = opened(await serve(bridged));
     await expect((await callerOf(server, "ann")).ask("who?")).rejects.toThrow("does not know its callers apart");
@@ -245,7 +240,7 @@ describe("tellCaller", () => {
     const { server: upstream, stated } = await startUpstream(tokens({ gateway: GATEWAY }));
     const { server } = await startGateway(upstream.url, { credentials: { bearer: GATEWAY } });
     const credentials = { bearer: CALLERS.bob, headers: { [CALLER_HEADER]: "i-am-ann" } };
-    const bob = opened(await connect(server.url, { credentials, verdicts: new DiscoveryCache() }));
+    const bob = opened(await connect(server.url, { credentials, discoveryCache: new DiscoveryCache() }));
     expect(await bob.ask("who?")).toBe("called by gateway");
     expect(new Set(stated)).toEqual(new Set([undefined]));
   });
@@ -266,20 +261,20 @@ describe("a caller who came in by a way that is signed", () => {
 
   test.each(["adopt", "relay"] as const)("is not sent on by one that is not: %s", async (mode) => {
     const { server: upstream } = await startUpstream();
-    const bridged = opened(await bridge(upstream.url, { verdicts: new DiscoveryCache(), bridge: { mode } }));
+    const bridged = opened(await bridge(upstream.url, { discoveryCache: new DiscoveryCache(), bridge: { mode } }));
     const server = opened(await serve(bridged, { protocols: [...protocols, signed] }));
-    const caller = (known: Protocol) => connect(server.url, { protocols: [known], verdicts: new DiscoveryCache() });
+    const caller = (known: Protocol) => connect(server.url, { protocols: [known], discoveryCache: new DiscoveryCache() });
     await expect(opened(await caller(signed)).ask("who?")).rejects.toMatchObject({ code: "downgrade_refused" });
-    const plain = opened(await connect(server.url, { verdicts: new DiscoveryCache() }));
+    const plain = opened(await connect(server.url, { discoveryCache: new DiscoveryCache() }));
     expect(await plain.ask("who?")).toBe("called by anonymous");
   });
 
   test("goes on by one that is", async () => {
     const teller = agent({ name: "teller", description: "says who calls", handle: () => "signed all the way" });
     const upstream = opened(await serve(teller, { protocols: [signed] }));
-    const bridged = opened(await bridge(upstream.url, { protocols: [signed], verdicts: new DiscoveryCache() }));
+    const bridged = opened(await bridge(upstream.url, { protocols: [signed], discoveryCache: new DiscoveryCache() }));
     const server = opened(await serve(bridged, { protocols: [signed] }));
-    const caller = opened(await connect(server.url, { protocols: [signed], verdicts: new DiscoveryCache() }));
+    const caller = opened(await connect(server.url, { protocols: [signed], discoveryCache: new DiscoveryCache() }));
     expect(await caller.ask("who?")).toBe("signed all the way");
   });
 });

@@ -6,11 +6,11 @@ import {
   bridge,
   connect,
   DiscoveryCache,
-  protocols,
   type RemoteAgent,
   type Server,
   serve,
 } from "../../src/index.js";
+import { protocols } from "../../src/public/protocols.js";
 import { waysOf } from "./pairs/ways.js";
 import { taskOf } from "./processes/callers.js";
 import { type Stall, type StallingDoor, stallingDoor } from "./processes/stalling-door.js";
@@ -55,11 +55,16 @@ afterAll(async () => {
 
 async function callerThrough(pin: string, timeoutMs?: number): Promise<RemoteAgent> {
   const options = timeoutMs === undefined ? {} : { timeoutMs };
-  const bridged: Bridge = await bridge(door.url, { ...options, pin, verdicts: new DiscoveryCache(), bridge: { name: "echo" } });
+  const bridged: Bridge = await bridge(door.url, {
+    ...options,
+    pin,
+    discoveryCache: new DiscoveryCache(),
+    bridge: { name: "echo" },
+  });
   opened.push(bridged);
   const gateway = await serve(bridged, { limits: { drainMs: 0 } });
   opened.push(gateway);
-  const caller = await connect(gateway.url, { verdicts: new DiscoveryCache() });
+  const caller = await connect(gateway.url, { discoveryCache: new DiscoveryCache() });
   opened.push(caller);
   return caller;
 }

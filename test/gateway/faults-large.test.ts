@@ -9,11 +9,11 @@ import {
   createMemoryArtifacts,
   DiscoveryCache,
   type Part,
-  protocols,
   type RemoteAgent,
   type Server,
   serve,
 } from "../../src/index.js";
+import { protocols } from "../../src/public/protocols.js";
 import { type Way, waysOf } from "./pairs/ways.js";
 
 /** Ten megabytes to an agent behind a gateway, and ten megabytes back. */
@@ -54,12 +54,12 @@ afterAll(async () => {
 async function callerThrough(front: Way, behind: Way, artifacts: boolean): Promise<RemoteAgent> {
   const bridged: Bridge = await bridge(upstream.url, {
     pin: behind.pin,
-    verdicts: new DiscoveryCache(),
+    discoveryCache: new DiscoveryCache(),
     bridge: { name: "depot" },
   });
   const options = artifacts ? { artifacts: { store: createMemoryArtifacts({ now: Date.now, newId: () => randomUUID() }) } } : {};
   const gateway = await serve(bridged, { ...options, limits: { drainMs: 0 } });
-  const caller = await connect(gateway.url, { pin: front.pin, verdicts: new DiscoveryCache() });
+  const caller = await connect(gateway.url, { pin: front.pin, discoveryCache: new DiscoveryCache() });
   opened.push(bridged, gateway, caller);
   return caller;
 }

@@ -71,11 +71,11 @@ async function lying(lie: Lie, tellsCard: (card: Record<string, unknown>) => obj
 }
 
 async function callerThrough(url: string): Promise<{ readonly bridged: Bridge; readonly caller: RemoteAgent }> {
-  const bridged = await bridge(url, { verdicts: new DiscoveryCache(), bridge: { name: "behind" } });
+  const bridged = await bridge(url, { discoveryCache: new DiscoveryCache(), bridge: { name: "behind" } });
   opened.push(bridged);
   const gateway = await serve(bridged, { limits: { drainMs: 0 } });
   opened.push(gateway);
-  const caller = await connect(gateway.url, { verdicts: new DiscoveryCache() });
+  const caller = await connect(gateway.url, { discoveryCache: new DiscoveryCache() });
   opened.push(caller);
   return { bridged, caller };
 }

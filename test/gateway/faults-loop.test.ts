@@ -8,10 +8,10 @@ import {
   connect,
   DiscoveryCache,
   isTerminal,
-  protocols,
   type Server,
   serve,
 } from "../../src/index.js";
+import { protocols } from "../../src/public/protocols.js";
 import { waysOf } from "./pairs/ways.js";
 
 /** Gateways that lead to each other, and gateways that cannot open. */
@@ -32,7 +32,7 @@ async function served(agents: Parameters<typeof serve>[0], options: Parameters<t
 async function bridged(url: string, pin?: string): Promise<Bridge> {
   const made = await bridge(url, {
     ...(pin === undefined ? {} : { pin }),
-    verdicts: new DiscoveryCache(),
+    discoveryCache: new DiscoveryCache(),
     bridge: { name: "round" },
   });
   opened.push(made);
@@ -47,7 +47,7 @@ describe("two gateways that lead to each other", () => {
     const b = await served(await bridged(a.url, pin));
     a.replace(await bridged(b.url, pin), { limits: { hops: HOPS } });
     for (const front of ways) {
-      const caller = await connect(a.url, { pin: front, verdicts: new DiscoveryCache() });
+      const caller = await connect(a.url, { pin: front, discoveryCache: new DiscoveryCache() });
       opened.push(caller);
       const ended = await caller.ask("round and round").then(
         (answer) => new AgentError("internal", answer),
@@ -60,7 +60,7 @@ describe("two gateways that lead to each other", () => {
       ]);
     }
     for (const { url } of [a, b]) {
-      const caller = await connect(url, { pin: "a2a@1.0/JSONRPC", verdicts: new DiscoveryCache() });
+      const caller = await connect(url, { pin: "a2a@1.0/JSONRPC", discoveryCache: new DiscoveryCache() });
       opened.push(caller);
       const running = async () => (await caller.listTasks()).tasks.filter(({ status }) => !isTerminal(status.state));
       await expect.poll(running).toEqual([]);
@@ -89,7 +89,7 @@ describe("a gateway that cannot open", () => {
     const port = typeof address === "object" ? (address?.port ?? 0) : 0;
     await expect(serve(self, { port })).rejects.toThrow(new RegExp(`${port}`));
     const gateway = await served(self);
-    const caller = await connect(gateway.url, { verdicts: new DiscoveryCache() });
+    const caller = await connect(gateway.url, { discoveryCache: new DiscoveryCache() });
     opened.push(caller);
     expect(await caller.ask("hello")).toBe("not asked");
   });

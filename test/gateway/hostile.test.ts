@@ -3,7 +3,6 @@ import {
   AgentError,
   type AgentEvent,
   agent,
-  bridgedAgent,
   type Call,
   connect,
   DiscoveryCache,
@@ -12,8 +11,8 @@ import {
   type RemoteAgent,
   serve,
   type Task,
-  type Upstream,
 } from "../../src/index.js";
+import { bridgedAgent, type Upstream } from "../../src/internal.js";
 import { Reading } from "./processes/callers.js";
 
 /** The agent behind a gateway lies, floods, or wants to bring the gateway down. */
@@ -45,7 +44,7 @@ async function behindGateway(deeds: Deeds, taskLimits = {}): Promise<Peer> {
     taskLimits,
   });
   opened.push(gateway);
-  const caller = await connect(gateway.url, { verdicts: new DiscoveryCache(), resume: false });
+  const caller = await connect(gateway.url, { discoveryCache: new DiscoveryCache(), resume: false });
   opened.push(caller);
   return { caller, asked };
 }

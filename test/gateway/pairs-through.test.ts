@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { Subject } from "../../conformance/index.js";
 import { httpExchange, runThrough } from "../../conformance/index.js";
-import { bridge, DiscoveryCache, type Protocol, protocols, type Subject, serve } from "../../src/index.js";
+import { bridge, DiscoveryCache, serve } from "../../src/index.js";
+import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { koine } from "../cli/koine.js";
 import { startKoine } from "../peers/koine.js";
 import { startOfficial03 } from "../peers/official-0.3.js";
@@ -31,7 +33,7 @@ function subjectAt(url: string): Subject {
 }
 
 async function brokenBefore(url: string, spoken: readonly Protocol[], known: typeof KNOWN): Promise<readonly string[]> {
-  const bridged = await bridge(url, { verdicts: new DiscoveryCache() });
+  const bridged = await bridge(url, { discoveryCache: new DiscoveryCache() });
   const gateway = await serve(bridged, { push });
   try {
     const report = await runThrough(
@@ -64,7 +66,7 @@ describe("a gateway before our own agent", () => {
 
   test("is judged on the command line too, and the code tells", { timeout: TIMEOUT_MS }, async () => {
     const server = await startKoine({ push });
-    const bridged = await bridge(server.url, { verdicts: new DiscoveryCache() });
+    const bridged = await bridge(server.url, { discoveryCache: new DiscoveryCache() });
     const gateway = await serve(bridged, { push });
     const [kept, other] = [":card:", ":1.0:jsonrpc:send:"].map((part) => protocols[0]?.id + part);
     const good = await koine([

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { protocols, textOf } from "../../src/index.js";
+import { textOf } from "../../src/index.js";
+import { protocols } from "../../src/public/protocols.js";
 import { toy } from "../toy/index.js";
 import { type Bridges, openBridges } from "./pairs/bridges.js";
 import { codeOf, collect, emulatedIn, wordsOf } from "./pairs/seen.js";

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AgentEvent, type Part, protocols, type RemoteAgent, textOf } from "../../src/index.js";
+import { type AgentEvent, type Part, type RemoteAgent, textOf } from "../../src/index.js";
+import { protocols } from "../../src/public/protocols.js";
 import { differences, unreported } from "../bridge/differences.js";
 import { type BridgedWay, type Bridges, openBridges } from "./pairs/bridges.js";
 import { codeOf, collect, contentOf, emulatedIn, outcomeOf, seen, taskIdIn, taskIn, wordsOf } from "./pairs/seen.js";

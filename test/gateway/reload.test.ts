@@ -1,7 +1,8 @@
 import { createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { configFrom, type Gateway, type GatewayConfig, type GatewayDeps, openGateway } from "../../apps/gateway/index.js";
-import { agent, connect, type RemoteAgent, type Server, serve, textOfAnswer } from "../../src/index.js";
+import { agent, connect, type RemoteAgent, type Server, serve } from "../../src/index.js";
+import { textOfAnswer } from "../../src/internal.js";
 
 /** Everything that was opened, in the order in which it is closed. */
 const opened: (() => Promise<unknown>)[] = [];

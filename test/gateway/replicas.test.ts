@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { protocols } from "../../src/index.js";
+import { protocols } from "../../src/public/protocols.js";
 import { type RedisServer, redisAvailable, startRedis } from "../redis-server.js";
 import { waysOf } from "./pairs/ways.js";
 import { callerOf, closeCallers, heldBy, nameOf, numbers, piecesOf, Reading, taskOf } from "./processes/callers.js";

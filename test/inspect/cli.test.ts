@@ -31,7 +31,7 @@ beforeAll(async () => {
   inspector = newInspector();
   server = await serve(clerk, { ...inspecting(inspector) });
   other = await serve(agent({ name: "clerk", description: "deaf", handle: ({ text }) => `never heard ${text}` }));
-  peer = await connect(server.url, { verdicts: new DiscoveryCache(), pin: "a2a@1.0/JSONRPC" });
+  peer = await connect(server.url, { discoveryCache: new DiscoveryCache(), pin: "a2a@1.0/JSONRPC" });
 });
 afterAll(async () => {
   inspector?.close();

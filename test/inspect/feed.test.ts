@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { connect as dial } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { AgentError, agent, cancelFrom, connect, DiscoveryCache, type RemoteAgent, type Server, serve } from "../../src/index.js";
+import { AgentError, agent, connect, DiscoveryCache, type RemoteAgent, type Server, serve } from "../../src/index.js";
+import { cancelFrom } from "../../src/public/protocols.js";
 import {
   type CapturedMessage,
   type CapturedMessageSummary,
@@ -34,7 +35,7 @@ async function stage(limits: Partial<CaptureLimits> = {}, options: InspectorRout
     handle: ({ text }) => (text === "bad" ? Promise.reject(new Error("no")) : text),
   });
   const server = await serve(echo, { ...inspecting(inspector, options) });
-  const peer = await connect(server.url, { verdicts: new DiscoveryCache(), pin: "a2a@1.0/JSONRPC" });
+  const peer = await connect(server.url, { discoveryCache: new DiscoveryCache(), pin: "a2a@1.0/JSONRPC" });
   open.push(server, peer);
   return { inspector, server, peer };
 }
@@ -157,7 +158,7 @@ describe("following", () => {
       port: server.port,
     });
     open.push(again);
-    const other = await connect(again.url, { verdicts: new DiscoveryCache(), pin: "a2a@1.0/JSONRPC" });
+    const other = await connect(again.url, { discoveryCache: new DiscoveryCache(), pin: "a2a@1.0/JSONRPC" });
     open.push(other, restarted);
     await other.ask("after");
     expect((await finished(feed, 1)).map(({ text }) => text)).toEqual(["after"]);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { agent, bearerTokens, connect, DiscoveryCache, type Server, serve } from "../../src/index.js";
+import { agent, connect, DiscoveryCache, type Server, serve } from "../../src/index.js";
+import { bearerTokens } from "../../src/public/auth.js";
 import type { Inspector } from "../../src/telemetry/capture/index.js";
 import { noTelemetry } from "../../src/telemetry/index.js";
 import { inspecting, newInspector } from "./served.js";
@@ -38,7 +39,7 @@ test.each(["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@1.0/GRPC", "a2a@0.3/JSON
     const out = newInspector();
     const peer = await connect(server.url, {
       pin,
-      verdicts: new DiscoveryCache(),
+      discoveryCache: new DiscoveryCache(),
       credentials: { bearer: BEARER },
       telemetry: out.telemetry(noTelemetry),
     });

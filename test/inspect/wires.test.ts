@@ -1,15 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  type Agent,
-  agent,
-  connect,
-  createTelemetry,
-  DiscoveryCache,
-  type Hooks,
-  type RemoteAgent,
-  type Server,
-  serve,
-} from "../../src/index.js";
+import { type Agent, agent, connect, DiscoveryCache, type RemoteAgent, type Server, serve } from "../../src/index.js";
+import { createTelemetry, type Hooks } from "../../src/public/telemetry.js";
 import type { CapturedMessage, Inspector } from "../../src/telemetry/capture/index.js";
 import { noTelemetry } from "../../src/telemetry/index.js";
 import type { Link } from "../../src/transport/exchange.js";
@@ -37,7 +28,7 @@ const open: { close(): Promise<void> }[] = [];
 beforeAll(async () => {
   inspector = newInspector();
   server = await serve(words, { ...inspecting(inspector) });
-  const peer = await connect(server.url, { verdicts: new DiscoveryCache() });
+  const peer = await connect(server.url, { discoveryCache: new DiscoveryCache() });
   ways.push(...peer.interfaces.map(({ protocol, version, binding }) => `${protocol}@${version}/${binding}`));
   await peer.close();
 });
@@ -73,7 +64,7 @@ async function caller(pin: string, seen: Inspector, hooks?: Hooks): Promise<Remo
   const peer = await connect(server.url, {
     pin,
     link,
-    verdicts: new DiscoveryCache(),
+    discoveryCache: new DiscoveryCache(),
     telemetry: seen.telemetry(inner),
     id: "words",
     as: "me",
@@ -174,7 +165,7 @@ test("a failure is shown with its code, and losses with their reasons", async ()
 test("a call that an agent makes hangs below the one it answers", async () => {
   const both = newInspector();
   const writer = await connect(server.url, {
-    verdicts: new DiscoveryCache(),
+    discoveryCache: new DiscoveryCache(),
     pin: "acp",
     telemetry: both.telemetry(noTelemetry),
     id: "words",
@@ -183,7 +174,7 @@ test("a call that an agent makes hangs below the one it answers", async () => {
     agent({ name: "desk", description: "asks the writer", handle: (message) => writer.ask(message.text, { parent: message }) }),
     { ...inspecting(both) },
   );
-  const peer = await connect(desk.url, { verdicts: new DiscoveryCache(), pin: "a2a@0.3/JSONRPC" });
+  const peer = await connect(desk.url, { discoveryCache: new DiscoveryCache(), pin: "a2a@0.3/JSONRPC" });
   try {
     expect(await peer.ask("nested")).toBe("one nested");
     const came = await seenBy(both.log, "nested", "in");
@@ -200,7 +191,7 @@ test("a large body is cut where the limit is, and the call is whole all the same
   const cutting = await serve(agent({ name: "echo", description: "d", handle: ({ text }) => text }), {
     ...inspecting(small),
   });
-  const peer = await connect(cutting.url, { verdicts: new DiscoveryCache(), pin: "a2a@1.0/JSONRPC" });
+  const peer = await connect(cutting.url, { discoveryCache: new DiscoveryCache(), pin: "a2a@1.0/JSONRPC" });
   try {
     const text = "x".repeat(100_000);
     expect((await peer.ask(text)).length).toBe(text.length);

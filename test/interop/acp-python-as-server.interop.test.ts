@@ -31,16 +31,16 @@ describe.skipIf(pythonFor("acp-1.0.3") === undefined)("our client against the of
   });
 
   async function agentNamed(name: string): Promise<RemoteAgent> {
-    const remote = await connect(`${server.url}/agents/${name}`, { verdicts: new DiscoveryCache() });
+    const remote = await connect(`${server.url}/agents/${name}`, { discoveryCache: new DiscoveryCache() });
     open.push(remote);
     return remote;
   }
 
   test("finds it by its list of agents, and takes the first", async () => {
-    const remote = await connect(server.url, { verdicts: new DiscoveryCache() });
+    const remote = await connect(server.url, { discoveryCache: new DiscoveryCache() });
     open.push(remote);
     expect(`${remote.protocol}@${remote.version}/${remote.binding}`).toBe("acp@0.2/REST");
-    expect(remote.proved).toBe(true);
+    expect(remote.verified).toBe(true);
     expect(remote.evidence).toContain(`${server.url}/agents lists 8 agents`);
     expect(remote.card).toMatchObject({ name: "conform", description: "does what a test commands" });
     expect(await remote.health()).toBe(true);

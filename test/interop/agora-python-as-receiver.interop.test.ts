@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AgentError, connect, DiscoveryCache, isPromise, type Loss, type RemoteAgent, startCall } from "../../src/index.js";
+import { AgentError, connect, DiscoveryCache, type Loss, type RemoteAgent } from "../../src/index.js";
+import { isPromise } from "../../src/internal.js";
 import { type AgoraOptions, createAgora } from "../../src/protocols/agora/index.js";
+import { startCall } from "../../src/public/protocols.js";
 import type { LanguageModel } from "../../src/router/models/index.js";
 import type { HttpRequest, Link } from "../../src/transport/exchange.js";
 import { poolLink } from "../../src/transport/node/index.js";
@@ -32,7 +34,7 @@ async function connectTo(server: OfficialServer, options: AgoraOptions): Promise
     },
     close: () => pool.close(),
   };
-  const remote = await connect(server.url, { protocols: [createAgora(options)], link, verdicts: new DiscoveryCache() });
+  const remote = await connect(server.url, { protocols: [createAgora(options)], link, discoveryCache: new DiscoveryCache() });
   return {
     remote,
     take() {
@@ -81,7 +83,7 @@ describe.skipIf(pythonFor("agora-0.2.0") === undefined)("our client against the 
   });
 
   test("finds it without sending a message", () => {
-    expect([remote.protocol, remote.version, remote.binding, remote.proved]).toEqual(["agora", "0.2", "HTTP", true]);
+    expect([remote.protocol, remote.version, remote.binding, remote.verified]).toEqual(["agora", "0.2", "HTTP", true]);
     expect(remote.evidence.join("\n")).toContain("no discovery document, but the end of a conversation that never was");
     expect(client.take().filter((line) => line.startsWith("POST"))).toEqual([]);
     expect(remote.card.capabilities).toMatchObject({ streaming: false, idempotentSend: false });

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
-import { agent, bearerTokens, type Server, serve } from "../../src/index.js";
+import { agent, type Server, serve } from "../../src/index.js";
+import { bearerTokens } from "../../src/public/auth.js";
 import { type Assistant, ENTRY, exitOf, startAssistant, textIn } from "./assistant.js";
 import { newDesk } from "./desk.js";
 

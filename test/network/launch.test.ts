@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Launched } from "../../apps/up/index.js";
-import { AgentError, agent, connect, DiscoveryCache, protocols, type Server, serve } from "../../src/index.js";
+import { AgentError, agent, connect, DiscoveryCache, type Server, serve } from "../../src/index.js";
+import { protocols } from "../../src/public/protocols.js";
 import { isAlive, nodeOf, Site, until } from "./running.js";
 
 /** Passes on what follows a name to whoever bears it, else says it back. */
@@ -58,7 +59,7 @@ describe("a mixed network", () => {
   });
 
   const ask = async (id: string, text: string, credentials = {}): Promise<string> => {
-    const peer = await connect(nodeOf(launched, id).url, { credentials, verdicts: new DiscoveryCache() });
+    const peer = await connect(nodeOf(launched, id).url, { credentials, discoveryCache: new DiscoveryCache() });
     try {
       return await peer.ask(text);
     } finally {
@@ -87,7 +88,7 @@ describe("a mixed network", () => {
 
   it("serves each agent by its own way and by no other", async () => {
     const { url } = nodeOf(launched, "desk");
-    const peer = await connect(url, { verdicts: new DiscoveryCache() });
+    const peer = await connect(url, { discoveryCache: new DiscoveryCache() });
     expect(peer.interfaces.map(({ protocol, version, binding }) => `${protocol}@${version}/${binding}`)).toEqual([
       "a2a@0.3/JSONRPC",
     ]);
@@ -101,7 +102,7 @@ describe("a mixed network", () => {
     // A2A 1.0 §9.5: a version that is not supported.
     expect(await answer.json()).toMatchObject({ error: { code: -32009 } });
     for (const { id } of protocols.filter((each) => each.id !== "a2a"))
-      await expect(connect(url, { pin: id, verdicts: new DiscoveryCache() })).rejects.toBeInstanceOf(AgentError);
+      await expect(connect(url, { pin: id, discoveryCache: new DiscoveryCache() })).rejects.toBeInstanceOf(AgentError);
   });
 
   it("lets in only who shows what the plan names", async () => {

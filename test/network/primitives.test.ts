@@ -1,14 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  agent,
-  bearerTokens,
-  connect,
-  DiscoveryCache,
-  type Protocol,
-  protocols,
-  type RemoteAgent,
-  serve,
-} from "../../src/index.js";
+import { agent, connect, DiscoveryCache, type RemoteAgent, serve } from "../../src/index.js";
+import { bearerTokens } from "../../src/public/auth.js";
+import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { LINK_FEATURES, type LinkFeatureName } from "../../src/router/network/index.js";
 import { recordingLink, type Seen } from "./recording-link.js";
 
@@ -202,7 +195,7 @@ async function traffic(protocol: Protocol, pin: string): Promise<readonly Seen[]
   open.push(server);
   const { link, seen } = recordingLink();
   open.push(link);
-  const peer = await connect(server.url, { pin, link, credentials: { bearer: TOKEN }, verdicts: new DiscoveryCache() });
+  const peer = await connect(server.url, { pin, link, credentials: { bearer: TOKEN }, discoveryCache: new DiscoveryCache() });
   await peer.ask("hello", { session: SESSION });
   await peer.ask("hello", { session: SESSION });
   if (!protocol.traits.tasks) return seen;

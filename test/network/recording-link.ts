@@ -1,4 +1,4 @@
-import type { Link } from "../../src/index.js";
+import type { Link } from "../../src/public/protocols.js";
 import { DEFAULT_LIMITS } from "../../src/transport/limits.js";
 import { poolLink } from "../../src/transport/node/index.js";
 

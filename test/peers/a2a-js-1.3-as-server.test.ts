@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { connect, DiscoveryCache, type Operation, type RemoteAgent, startCall } from "../../src/index.js";
+import { connect, DiscoveryCache, type Operation, type RemoteAgent } from "../../src/index.js";
+import { startCall } from "../../src/public/protocols.js";
 import { collect, describeOfficial, NAMELESS, PARTS } from "./against-official.js";
 import type { OfficialServer } from "./official.js";
 import { type Official13Options, startOfficial13 } from "./official-1.3.js";
@@ -30,14 +31,14 @@ describe("our client and what an official 1.3.0 server says about itself", () =>
   async function meet(options: Official13Options, pin?: string): Promise<{ server: OfficialServer; remote: RemoteAgent }> {
     const server = await startOfficial13(options);
     open.push(server);
-    const remote = await connect(server.url, { verdicts: new DiscoveryCache(), ...(pin === undefined ? {} : { pin }) });
+    const remote = await connect(server.url, { discoveryCache: new DiscoveryCache(), ...(pin === undefined ? {} : { pin }) });
     open.push(remote);
     return { server, remote };
   }
 
   test("the order of the card decides where everything it says is true", async () => {
     const { server, remote } = await meet({ legacy: true });
-    expect([remote.version, remote.binding, remote.proved]).toEqual(["1.0", "JSONRPC", true]);
+    expect([remote.version, remote.binding, remote.verified]).toEqual(["1.0", "JSONRPC", true]);
     expect(remote.evidence).toEqual([
       `agent card at ${server.url}/.well-known/agent-card.json (official)`,
       `a probe of JSONRPC 1.0 at ${server.url}/rpc was answered in that grammar`,
@@ -46,7 +47,7 @@ describe("our client and what an official 1.3.0 server says about itself", () =>
 
   test("a card that says 1.0 where only 0.3 is answered is not believed", async () => {
     const { server, remote } = await meet({ lying: true });
-    expect([remote.version, remote.binding, remote.proved]).toEqual(["0.3", "JSONRPC", true]);
+    expect([remote.version, remote.binding, remote.verified]).toEqual(["0.3", "JSONRPC", true]);
     expect(remote.evidence.at(-1)).toBe(
       `the card does not name it, but a probe shows that JSONRPC 0.3 at ${server.url}/rpc is what is spoken`,
     );

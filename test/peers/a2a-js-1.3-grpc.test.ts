@@ -5,7 +5,8 @@ import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } 
 import { A2AService } from "@a2a-js/sdk/server/grpc";
 import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AgentEvent, connect, DiscoveryCache, type Operation, type Server, startCall } from "../../src/index.js";
+import { type AgentEvent, connect, DiscoveryCache, type Operation, type Server } from "../../src/index.js";
+import { startCall } from "../../src/public/protocols.js";
 import { askGrpc, sendRequest } from "../wires/grpc.js";
 import { collect, describeOfficial, NAMELESS, PARTS } from "./against-official.js";
 import { ALICE, startGuardedKoine, startKoine } from "./koine.js";
@@ -35,7 +36,7 @@ describe("our client and an official gRPC server", () => {
   afterAll(() => server?.close());
 
   test.each(["a2a@1.0/GRPC", "a2a@0.3/GRPC"])("push configurations by %s", async (pin) => {
-    const remote = await connect(server.url, { pin, verdicts: new DiscoveryCache() });
+    const remote = await connect(server.url, { pin, discoveryCache: new DiscoveryCache() });
     const asked = await remote.send("conform: ask");
     const taskId = asked.kind === "task" ? asked.task.id : "";
     const one = (operation: Operation) => remote.handler(operation, startCall()) as Promise<AgentEvent>; // none of these streams
@@ -49,7 +50,7 @@ describe("our client and an official gRPC server", () => {
   });
 
   test("a deadline ends the wait, and who stops reading lets the stream go", async () => {
-    const remote = await connect(server.url, { pin: "a2a@1.0/GRPC", verdicts: new DiscoveryCache(), timeoutMs: 200 });
+    const remote = await connect(server.url, { pin: "a2a@1.0/GRPC", discoveryCache: new DiscoveryCache(), timeoutMs: 200 });
     await expect(remote.send("conform: wait")).rejects.toMatchObject({ code: "deadline" });
     const events = remote.stream("conform: wait")[Symbol.asyncIterator]();
     expect((await events.next()).value).toMatchObject({ kind: "task" });
@@ -167,7 +168,7 @@ describe("grpc-js and our server", () => {
   test("a deadline is kept although the work goes on", async () => {
     const { error } = await askGrpc(address, A2AService.sendMessage, sendRequest("conform: wait"), { timeoutMs: 150 });
     expect(error?.code).toBe(status.DEADLINE_EXCEEDED);
-    const remote = await connect(server.url, { verdicts: new DiscoveryCache() });
+    const remote = await connect(server.url, { discoveryCache: new DiscoveryCache() });
     const { tasks } = await remote.listTasks({ pageSize: 100 });
     expect(tasks.map((task) => task.status.state)).toContain("working");
     await Promise.all(tasks.filter((task) => task.status.state === "working").map(({ id }) => remote.cancelTask(id)));

@@ -68,7 +68,7 @@ export function describeOfficial({ name, start, ways }: Official): void {
       // The SDKs print every refusal they make.
       vi.spyOn(console, "error").mockImplementation(() => undefined);
       server = await start();
-      remote = await connect(server.url, { pin: way.pin, verdicts: new DiscoveryCache() });
+      remote = await connect(server.url, { pin: way.pin, discoveryCache: new DiscoveryCache() });
     });
     afterAll(async () => {
       await remote?.close();
@@ -78,7 +78,7 @@ export function describeOfficial({ name, start, ways }: Official): void {
 
     test("finds it by its card and proves it by a probe", async () => {
       expect(`${remote.protocol}@${remote.version}/${remote.binding}`).toBe(way.pin);
-      expect(remote.proved).toBe(true);
+      expect(remote.verified).toBe(true);
       expect(remote.evidence[0]).toBe(`agent card at ${server.url}/.well-known/agent-card.json (official)`);
       expect(remote.evidence.some((line) => line.endsWith("was answered in that grammar"))).toBe(true);
       expect(remote.card.skills.map(({ id }) => id)).toEqual(["conform"]);

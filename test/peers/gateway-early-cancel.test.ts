@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { type AgentEvent, bridge, DiscoveryCache, isPromise, type Layer, serve } from "../../src/index.js";
+import { type AgentEvent, bridge, DiscoveryCache, type Layer, serve } from "../../src/index.js";
+import { isPromise } from "../../src/internal.js";
 import { collect } from "./against-official.js";
 import { newAcpClient } from "./gateway-client-acp.js";
 import { SERVED_AS, watchCancels } from "./gateway-fleet.js";
@@ -34,7 +35,7 @@ test("a cancel that comes before the agent has said how it calls its task stops 
     letGo = resolve;
   });
   const layers = [watchCancels((outcome) => void cancels.push(outcome)), slowToBegin(release)];
-  const bridged = await bridge(official.url, { verdicts: new DiscoveryCache(), layers, bridge: { name: SERVED_AS } });
+  const bridged = await bridge(official.url, { discoveryCache: new DiscoveryCache(), layers, bridge: { name: SERVED_AS } });
   closing.push(() => bridged.close());
   const gateway = await serve(bridged);
   closing.push(() => gateway.close());

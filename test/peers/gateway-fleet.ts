@@ -1,4 +1,5 @@
-import { type Bridge, bridge, DiscoveryCache, isPromise, type Layer, type Server, serve } from "../../src/index.js";
+import { type Bridge, bridge, DiscoveryCache, type Layer, type Server, serve } from "../../src/index.js";
+import { isPromise } from "../../src/internal.js";
 
 /** An official agent, and the one way in which a gateway calls it. */
 export interface OfficialAgent {

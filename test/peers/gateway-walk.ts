@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { EMULATED_KEY } from "../../src/index.js";
+import { EMULATED_KEY } from "../../src/internal.js";
 
 /** What every client tries at every agent, as far as it has words for it. */
 export const CHECKS = ["ask", "task", "stream", "input", "cancel", "error", "unknown"] as const;

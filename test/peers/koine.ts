@@ -1,5 +1,6 @@
 import { conformanceAgent, conformanceSkill } from "../../conformance/agent.js";
-import { agent, bearerTokens, type ServeOptions, type Server, serve } from "../../src/index.js";
+import { agent, type ServeOptions, type Server, serve } from "../../src/index.js";
+import { bearerTokens } from "../../src/public/auth.js";
 
 export const ALICE = "alice-token-0123456789";
 export const BOB = "bob-token-0123456789";

@@ -1,7 +1,8 @@
 /** Serves the agent of the compatibility kit and prints its address. */
 import { parseArgs } from "node:util";
 import { ownerOf, type Principal } from "../../src/envelope/index.js";
-import { type Admission, openAdmission, serve } from "../../src/index.js";
+import { serve } from "../../src/index.js";
+import { type Admission, openAdmission } from "../../src/public/auth.js";
 import { tckAgent } from "./agent.js";
 
 const { values } = parseArgs({

@@ -1,13 +1,6 @@
-import {
-  type AgentFunction,
-  agent,
-  bearerTokens,
-  type JsonObject,
-  type Mounted,
-  type MountOptions,
-  mount,
-  type Protocol,
-} from "../../src/index.js";
+import { type AgentFunction, agent, type JsonObject, type Mounted, type MountOptions, mount } from "../../src/index.js";
+import { bearerTokens } from "../../src/public/auth.js";
+import type { Protocol } from "../../src/public/protocols.js";
 import { sseEvents } from "../../src/transport/sse.js";
 
 /** Something that happens when a test says so. */

@@ -1,4 +1,5 @@
-import type { CapturedMessage, CapturedMessageSummary, Interface, JsonObject } from "../../../src/index.js";
+import type { Interface, JsonObject } from "../../../src/index.js";
+import type { CapturedMessage, CapturedMessageSummary } from "../../../src/public/inspect.js";
 import type { TaskLine } from "../console.js";
 
 const TOKEN_KEY = "koine-token";

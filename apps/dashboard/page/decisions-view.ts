@@ -1,4 +1,4 @@
-import type { Decision } from "../../../src/index.js";
+import type { Decision } from "../../../src/router/index.js";
 import { byId, fill, h } from "./dom.js";
 import { hueOf, protocolChip } from "./protocol-hues.js";
 

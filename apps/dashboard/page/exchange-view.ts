@@ -1,4 +1,5 @@
-import type { CapturedMessage, Loss, WireBytes } from "../../../src/index.js";
+import type { Loss } from "../../../src/index.js";
+import type { CapturedMessage, WireBytes } from "../../../src/public/inspect.js";
 import { bytesView, codeView } from "./code-view.js";
 import { h } from "./dom.js";
 import { bytes, clock } from "./format.js";

@@ -1,4 +1,4 @@
-import type { CapturedMessage } from "../../../src/index.js";
+import type { CapturedMessage } from "../../../src/public/inspect.js";
 import { api } from "./api.js";
 import { attribute, byId, fill, h } from "./dom.js";
 import { eventList, exchangeView } from "./exchange-view.js";

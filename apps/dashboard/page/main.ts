@@ -1,4 +1,4 @@
-import type { CapturedMessageSummary } from "../../../src/index.js";
+import type { CapturedMessageSummary } from "../../../src/public/inspect.js";
 import type { NetworkState } from "../console.js";
 import { api, type Session, takeToken } from "./api.js";
 import { DecisionsView } from "./decisions-view.js";

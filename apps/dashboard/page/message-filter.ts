@@ -1,4 +1,4 @@
-import type { CapturedMessageSummary } from "../../../src/index.js";
+import type { CapturedMessageSummary } from "../../../src/public/inspect.js";
 
 /** What the list shows. An empty member asks for nothing. */
 export interface MessageFilter {

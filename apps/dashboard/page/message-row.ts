@@ -1,4 +1,4 @@
-import type { CapturedMessageSummary } from "../../../src/index.js";
+import type { CapturedMessageSummary } from "../../../src/public/inspect.js";
 import { attribute, h, say } from "./dom.js";
 import { bytes, clock, duration } from "./format.js";
 import { mark, signOf } from "./marks.js";

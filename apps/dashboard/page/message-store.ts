@@ -1,4 +1,4 @@
-import type { CapturedMessageSummary } from "../../../src/index.js";
+import type { CapturedMessageSummary } from "../../../src/public/inspect.js";
 
 /** As many as the gateway itself remembers. */
 export const MESSAGES_KEPT = 10_000;

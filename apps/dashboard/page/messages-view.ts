@@ -1,4 +1,4 @@
-import type { CapturedMessageSummary } from "../../../src/index.js";
+import type { CapturedMessageSummary } from "../../../src/public/inspect.js";
 import { attribute, byId, fill, h, say } from "./dom.js";
 import { count } from "./format.js";
 import { EVERYTHING, type MessageFilter, matcher } from "./message-filter.js";

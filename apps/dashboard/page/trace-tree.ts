@@ -1,4 +1,4 @@
-import type { CapturedMessage } from "../../../src/index.js";
+import type { CapturedMessage } from "../../../src/public/inspect.js";
 
 /** One call of a trace with its place in the tree and in time. */
 export interface TraceRow {

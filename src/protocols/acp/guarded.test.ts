@@ -1,16 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  type Admission,
-  agent,
-  apiKeys,
-  bearerTokens,
-  type Credentials,
-  connect,
-  DiscoveryCache,
-  jwtTokens,
-  serve,
-} from "../../index.js";
+import { agent, type Credentials, connect, DiscoveryCache, serve } from "../../index.js";
+import { type Admission, apiKeys, bearerTokens, jwtTokens } from "../../public/auth.js";
 import { acp } from "./index.js";
 
 /** A server that lets only known callers in, found and spoken to by this protocol alone: its manifest says where a key belongs. */
@@ -27,7 +18,7 @@ async function ask(admission: Admission, credentials: Credentials): Promise<stri
   const who = agent({ name: "who", description: "says who asks", handle: async (_, task) => task.caller });
   const server = await serve(who, { admission, protocols: [acp] });
   cleanups.push(() => server.close());
-  const peer = await connect(server.url, { credentials, protocols: [acp], verdicts: new DiscoveryCache() });
+  const peer = await connect(server.url, { credentials, protocols: [acp], discoveryCache: new DiscoveryCache() });
   cleanups.push(() => peer.close());
   return peer.ask("who am I?");
 }

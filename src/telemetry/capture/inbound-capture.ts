@@ -80,7 +80,7 @@ export class InboundCapture {
       });
   }
 
-  began(request: HttpRequest, call: Call): void {
+  callStarted(request: HttpRequest, call: Call): void {
     const visit = this.#byRequest.get(request) ?? new Visit(request);
     this.#byRequest.set(request, visit);
     this.#byCancel.set(call.cancel, visit);

@@ -21,7 +21,7 @@ export interface InspectingTelemetry extends Telemetry {
   /** `via`: the version and binding of the way, which an edge does not say. */
   wire(edge: Edge, via?: Via): Maybe<Layer>;
   /** The serving side could not carry something of an answer to this request. */
-  lost(request: HttpRequest, loss: Loss): void;
+  lossReported(request: HttpRequest, loss: Loss): void;
 }
 
 /** Keeps what was seen lately of every call in and out. */
@@ -56,11 +56,11 @@ export function createInspector({ limits: given, ids, clock }: InspectorOptions)
         link: (link: Link, edge: Edge) => departures.link(inner.link(link, edge)),
         server: () => stack([inner.server(), arrivals.layer]),
         exchange: (exchange) => arrivals.exchange(inner.exchange(exchange)),
-        began(request: HttpRequest, call: Call) {
-          inner.began(request, call);
-          arrivals.began(request, call);
+        callStarted(request: HttpRequest, call: Call) {
+          inner.callStarted(request, call);
+          arrivals.callStarted(request, call);
         },
-        lost: (request, loss) => arrivals.lost(request, loss),
+        lossReported: (request, loss) => arrivals.lost(request, loss),
       };
     },
   };

@@ -1,15 +1,15 @@
 import {
   type Bridge,
-  bearerTokens,
   bridge,
   connect,
   DiscoveryCache,
   type Loss,
-  type Protocol,
   type RemoteAgent,
   type Server,
   serve,
 } from "../../../src/index.js";
+import { bearerTokens } from "../../../src/public/auth.js";
+import type { Protocol } from "../../../src/public/protocols.js";
 import type { Way } from "./ways.js";
 import type { Worker } from "./worker.js";
 
@@ -63,7 +63,7 @@ async function openWay(url: string, way: Way, protocols: readonly Protocol[], st
   const bridged = await bridge(url, {
     protocols,
     pin: way.pin,
-    verdicts: new DiscoveryCache(),
+    discoveryCache: new DiscoveryCache(),
     bridge: { name: "bridged", strict },
   });
   const admission = bearerTokens(new Map(Object.entries(TOKENS)));
@@ -80,7 +80,7 @@ async function openWay(url: string, way: Way, protocols: readonly Protocol[], st
         connect(gateway.url, {
           protocols,
           pin: front.pin,
-          verdicts: new DiscoveryCache(),
+          discoveryCache: new DiscoveryCache(),
           credentials: { bearer: TOKENS[who] },
           as: who,
           onLoss: (loss) => void told.push(loss),

@@ -1,5 +1,6 @@
 import { conformanceAgent } from "../../../conformance/index.js";
-import { type Loss, type Protocol, protocols } from "../../../src/index.js";
+import type { Loss } from "../../../src/index.js";
+import { type Protocol, protocols } from "../../../src/public/protocols.js";
 import { openBridges } from "./bridges.js";
 import { ASPECTS, type Aspect, type Mark, marksOf } from "./marks.js";
 import { measure, ScriptedAgent } from "./rich.js";

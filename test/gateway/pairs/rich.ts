@@ -1,14 +1,8 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import {
-  type AgentEvent,
-  type Envelope,
-  type EventOf,
-  isPromise,
-  type Loss,
-  type Status,
-  startCall,
-} from "../../../src/index.js";
+import type { AgentEvent, Envelope, EventOf, Loss, Status } from "../../../src/index.js";
+import { isPromise } from "../../../src/internal.js";
+import { startCall } from "../../../src/public/protocols.js";
 import { type AgentFunction, Relayed, RelayedMessage } from "../../../src/tasks/index.js";
 import { differences, unreported } from "../../bridge/differences.js";
 import { ended, message, said, uuid } from "../../bridge/samples.js";

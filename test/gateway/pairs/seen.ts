@@ -1,13 +1,5 @@
-import {
-  AgentError,
-  type AgentEvent,
-  answerOf,
-  EMULATED_KEY,
-  type EventOf,
-  type Part,
-  type Task,
-  textOf,
-} from "../../../src/index.js";
+import { AgentError, type AgentEvent, answerOf, type EventOf, type Part, type Task, textOf } from "../../../src/index.js";
+import { EMULATED_KEY } from "../../../src/internal.js";
 
 /** What a reader of a stream sees of an event, whichever wires it crossed. */
 export function seen(event: AgentEvent): string {

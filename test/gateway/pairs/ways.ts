@@ -1,4 +1,5 @@
-import { agent, type Protocol, serve, type Traits } from "../../../src/index.js";
+import { agent, serve } from "../../../src/index.js";
+import type { Protocol, Traits } from "../../../src/public/protocols.js";
 
 /** One way to call an agent: what a pin names. */
 export interface Way {

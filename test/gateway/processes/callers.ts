@@ -26,7 +26,7 @@ export async function callerOf(
   options: ConnectOptions = {},
 ): Promise<RemoteAgent> {
   const peer = await connect(`${gatewayUrl}/a2a/${agent}`, {
-    verdicts: new DiscoveryCache(),
+    discoveryCache: new DiscoveryCache(),
     resume: false,
     credentials: { bearer: TOKENS[who] },
     ...options,

@@ -1,17 +1,16 @@
 import { createInterface } from "node:readline";
 import {
   type Bridge,
-  bearerTokens,
   bridge,
-  type Clock,
   DiscoveryCache,
   openRedisStore,
   openSqliteStore,
   type ServeOptions,
   type Store,
   serve,
-  systemClock,
 } from "../../../src/index.js";
+import { bearerTokens } from "../../../src/public/auth.js";
+import { type Clock, systemClock } from "../../../src/public/policies.js";
 import { TOKENS } from "./callers.js";
 
 /** A gateway as a process of its own. Says `ready <url>` once it answers; a line `memory <name>` by its memory after collection. */
@@ -59,7 +58,7 @@ async function openStore(): Promise<Store | undefined> {
 
 const bridges: readonly Bridge[] = await Promise.all(
   facts.upstreams.map(({ name, url, hurry = 1, ...options }) =>
-    bridge(url, { ...options, verdicts: new DiscoveryCache(), clock: hurried(hurry), bridge: { name, secret: SECRET } }),
+    bridge(url, { ...options, discoveryCache: new DiscoveryCache(), clock: hurried(hurry), bridge: { name, secret: SECRET } }),
   ),
 );
 const store = await openStore();

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { type AgentFunction, agent, openSqliteStore, protocols, serve, type TaskContext } from "../../../src/index.js";
+import { type AgentFunction, agent, openSqliteStore, serve, type TaskContext } from "../../../src/index.js";
+import { protocols } from "../../../src/public/protocols.js";
 
 /** An agent that stands behind a gateway, as a process of its own. Says `ready <url>` once it answers. */
 export interface UpstreamFacts {

@@ -1,4 +1,4 @@
-import { protocols } from "../../../../src/index.js";
+import { protocols } from "../../../../src/public/protocols.js";
 import { answerCommands } from "../../../harness/worker.js";
 import type { Order, Registered, Scene, Work } from "../workload.js";
 import { nextTurn, type Plugged, plug, until } from "./plugged.js";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type AgentEvent, answerText, type Protocol, protocols, textOf } from "../../../../src/index.js";
+import { type AgentEvent, answerText, textOf } from "../../../../src/index.js";
+import { type Protocol, protocols } from "../../../../src/public/protocols.js";
 import { toy } from "../../../../test/toy/index.js";
 import { prose, SIZES } from "../workload.js";
 import { plug } from "./plugged.js";

@@ -1,18 +1,20 @@
 import {
   type AgentEvent,
   type Card,
-  createHost,
   createMemoryStore,
   type Envelope,
   type Handler,
+  type Operation,
+} from "../../../../src/index.js";
+import {
+  createHost,
   type IdSource,
   type Link,
-  type Operation,
   type Peer,
   type Protocol,
   type Served,
   startCall,
-} from "../../../../src/index.js";
+} from "../../../../src/public/protocols.js";
 import { prose, type Scene, SIZES, type Work } from "../workload.js";
 
 type Exchange = Link["exchange"];

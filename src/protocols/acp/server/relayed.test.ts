@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { CONTRACT_CARD, fixedIds, PUBLIC_URL } from "../../../../conformance/scripted-host.js";
-import { AgentError, type AgentEvent, createHost, front, type Handler, type Loss, startCall, type Task } from "../../../index.js";
+import { AgentError, type AgentEvent, type Handler, type Loss, type Task } from "../../../index.js";
+import { createHost, front, startCall } from "../../../public/protocols.js";
 import { createMemoryStore } from "../../../tasks/index.js";
 import { makeRequest } from "../../../transport/request.js";
 import { acp } from "../index.js";

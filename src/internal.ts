@@ -1,0 +1,16 @@
+/** For the programs of this repository. Not published: `package.json` does not name it. */
+export {
+  bridgedAgent,
+  CARD_POLICIES,
+  type CountedLoss,
+  EMULATED_KEY,
+  nameFrom,
+  type SharedCallers,
+  sharingCallers,
+  type Upstream,
+} from "./bridge/index.js";
+export { credentialHeaders, textOfAnswer } from "./client/index.js";
+export { isPromise, type LossSink } from "./envelope/index.js";
+export { limitedSignal } from "./policies/index.js";
+export { parseEntry, sentenceOf } from "./security/index.js";
+export { DEFAULT_LIMITS, encodeSse, errorResponse, etagOf, isFresh, jsonResponse, SSE_COMMENT } from "./transport/index.js";
