@@ -1,12 +1,65 @@
 import { defineConfig } from "vitest/config";
+import { SlowestFiles } from "./test/slowest-files.js";
+
+/** Tests that start processes of their own: children, Redis, killed servers. */
+const PROCESS = [
+  "test/cli/**",
+  "test/demo/**",
+  "test/gateway/{config-cli,faults-*,replicas,restart,reload,credentials-kept}.test.ts",
+  "test/inspect/cli.test.ts",
+  "test/mcp/**",
+  "test/network/**",
+  "test/{durable,durable-wires,replicas}.test.ts",
+  "test/router/determinism.test.ts",
+  // Recurses until the stack of a process ends: worker threads have a larger one.
+  "test/conformance/official-servers.test.ts",
+  "apps/cli/{audit,main,mcp,task-push}.test.ts",
+  "apps/up/child.test.ts",
+  "src/security/audit-file.test.ts",
+  "src/tasks/stores/redis.test.ts",
+  "src/tasks/stores/redis/*.test.ts",
+  "src/tasks/stores/sqlite-processes.test.ts",
+  "src/tasks/stores/sqlite/record-table.test.ts",
+];
+/** Tests that look at the page in Chromium. */
+const BROWSER = ["test/dashboard/{page,panels}.test.ts"];
+/** Run by other commands: `npm run test:interop`, `test:embeddings`, `test:full`. */
+const ELSEWHERE = ["test/interop/**", "test/embeddings/**", "test/full/**"];
 
 export default defineConfig({
   test: {
-    include: ["{src,apps,conformance,bench,test}/**/*.test.ts"],
-    exclude: ["test/interop/**", "test/embeddings/**"],
-    globalSetup: "test/find-programs.ts",
+    globalSetup: "test/global-setup.ts",
+    reporters: ["default", ["json", { outputFile: ".cache/test.json" }], new SlowestFiles()],
     testTimeout: 20_000,
     hookTimeout: 30_000,
-    pool: "forks",
+    projects: [
+      // Longest first: the others fill the gaps.
+      { extends: true, test: { name: "process", pool: "forks", include: PROCESS.map(asTests) } },
+      { extends: true, test: { name: "browser", pool: "forks", include: BROWSER } },
+      {
+        extends: true,
+        test: {
+          name: "wire",
+          pool: "threads",
+          isolate: false,
+          include: ["test/**/*.test.ts"],
+          exclude: [...PROCESS, ...BROWSER, ...ELSEWHERE],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          pool: "threads",
+          isolate: false,
+          include: ["{src,apps,bench,conformance}/**/*.test.ts"],
+          exclude: PROCESS,
+        },
+      },
+    ],
   },
 });
+
+function asTests(pattern: string): string {
+  return pattern.endsWith("/**") ? `${pattern}/*.test.ts` : pattern;
+}

@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ["test/interop/**/*.interop.test.ts"],
     globalSetup: ["test/interop/set-up.ts"],
+    reporters: ["default", ["json", { outputFile: ".cache/interop.json" }]],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     pool: "forks",

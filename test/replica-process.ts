@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { isTerminal, type RemoteAgent } from "../src/index.js";
 import type { ReplicaFacts } from "./chaos/replica.js";
+import { compiled } from "./programs.js";
 
 /** A server in a process of its own, to be killed. */
 export interface ReplicaProcess {
@@ -15,12 +15,11 @@ export interface ReplicaProcess {
   kill(): Promise<void>;
 }
 
-const PROGRAM = fileURLToPath(new URL("./chaos/replica.ts", import.meta.url));
 const running = new Set<ChildProcess>();
 
 /** Starts one and waits until it answers. */
 export async function startReplica(facts: ReplicaFacts): Promise<ReplicaProcess> {
-  const argv = ["--import", "tsx", PROGRAM, JSON.stringify(facts)];
+  const argv = [compiled("test/chaos/replica.ts"), JSON.stringify(facts)];
   const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
   running.add(child);
   const gone = once(child, "exit").then(() => running.delete(child));

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AuditEntry, openAuditFile } from "../../src/public/auth.js";
+import { KOINE } from "../../test/programs.js";
 
 /** The real command line, as a process of its own, on logs that this one writes. */
 
@@ -33,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 function start(args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, ["--import", "tsx", "apps/cli/main.ts", "audit", ...args], {
+  return spawn(process.execPath, [...KOINE, "audit", ...args], {
     env: { PATH: process.env["PATH"] },
     stdio: ["ignore", "pipe", "pipe"],
   });

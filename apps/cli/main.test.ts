@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { agent, connect, type Server, serve } from "../../src/index.js";
 import { bearerTokens } from "../../src/public/auth.js";
+import { KOINE } from "../../test/programs.js";
 
 /** The real command line, as a process of its own, against servers of this one. */
 
 const TOKEN = "a-token-for-ann-0123456789";
-const MAIN = ["--import", "tsx", "apps/cli/main.ts"] as const;
 let folder: string;
 let open: Server;
 let closed: Server;
@@ -84,7 +84,7 @@ interface Outcome {
 }
 
 function start(args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
-  return spawn(process.execPath, [...MAIN, ...args], { env: { PATH: process.env["PATH"], ...env }, stdio: "pipe" });
+  return spawn(process.execPath, [...KOINE, ...args], { env: { PATH: process.env["PATH"], ...env }, stdio: "pipe" });
 }
 
 async function outcomeOf(child: ChildProcess): Promise<Outcome> {
@@ -371,7 +371,7 @@ const hasScript = spawnSync("script", ["--version"]).status === 0;
 
 describe.skipIf(!hasScript)("on a terminal", () => {
   test("a long task has a progress line, which is gone when the answer comes", async () => {
-    const command = [process.execPath, ...MAIN, "send", open.url, "nap"].map((word) => `'${word}'`).join(" ");
+    const command = [process.execPath, ...KOINE, "send", open.url, "nap"].map((word) => `'${word}'`).join(" ");
     const child = spawn("script", ["-qec", command, "/dev/null"], {
       env: { PATH: process.env["PATH"], NO_COLOR: "1", COLUMNS: "80" },
       stdio: "pipe",

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { agent, connect, DiscoveryCache, type Server, serve } from "../../src/index.js";
+import { KOINE } from "../../test/programs.js";
 
 /** The real command line against a server and a webhook of this process. */
 
@@ -33,7 +34,7 @@ afterAll(async () => {
 });
 
 function koine(args: readonly string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ["--import", "tsx", "apps/cli/main.ts", "task", "push", ...args], {
+  const child = spawn(process.execPath, [...KOINE, "task", "push", ...args], {
     env: { ...process.env, ...env },
   });
   let out = "";

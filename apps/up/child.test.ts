@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { compiled } from "../../test/programs.js";
 import type { ChildTask } from "./child-task.js";
 
 it("a bridge that still waits for its agent ends when whoever started it is gone", async () => {
@@ -11,8 +11,7 @@ it("a bridge that still waits for its agent ends when whoever started it is gone
   const { port } = silent.address() as { readonly port: number }; // a TCP server has one
   const to = { url: `http://127.0.0.1:${port}`, pin: "a2a" };
   const task: ChildTask = { kind: "bridge", name: "one", pin: "acp", port: 0, folder: "/", to };
-  const program = fileURLToPath(new URL("child.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", program, JSON.stringify(task)], {
+  const child = spawn(process.execPath, [compiled("apps/up/child.ts"), JSON.stringify(task)], {
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
   try {

@@ -5,6 +5,7 @@ import { appendFile, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { compiled } from "../../test/programs.js";
 import type { AuditEntry } from "./audit-entry.js";
 import { type AuditFile, openAuditFile } from "./audit-file.js";
 import { auditFiles, readAuditLines, verifyAudit } from "./audit-read.js";
@@ -134,7 +135,7 @@ describe("openAuditFile()", () => {
 
   test("has every refusal after SIGKILL, and not one line too few in the chain", async () => {
     const program = `
-      import { openAuditFile } from "./src/security/audit-file.ts";
+      import { openAuditFile } from ${JSON.stringify(compiled("src/security/audit-file.ts"))};
       const file = openAuditFile(process.argv[1]);
       let count = 0;
       const more = () => {
@@ -146,7 +147,7 @@ describe("openAuditFile()", () => {
         process.stdout.write(count + "\\n", () => setImmediate(more));
       };
       more();`;
-    const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program, path], {
+    const child = spawn(process.execPath, ["--input-type=module", "-e", program, path], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     let told = 0;

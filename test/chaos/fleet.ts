@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
-import { fileURLToPath } from "node:url";
+import { compiled } from "../programs.js";
 import type { ReplicaFacts } from "./replica.js";
 
 /** A replica that dies is started again at the same port, as a supervisor would. */
@@ -22,7 +22,6 @@ export interface Fleet {
   stop(): Promise<void>;
 }
 
-const REPLICA = fileURLToPath(new URL("./replica.ts", import.meta.url));
 const READY_MS = 30_000;
 
 class Member implements Replica {
@@ -47,7 +46,7 @@ export async function startFleet(ports: readonly number[], facts: Omit<ReplicaFa
   let stopping = false;
 
   function start(port: number): Promise<void> {
-    const argv = ["--import", "tsx", REPLICA, JSON.stringify({ ...facts, port })];
+    const argv = [compiled("test/chaos/replica.ts"), JSON.stringify({ ...facts, port })];
     const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
     const member = new Member(port, child);
     const before = members.findIndex((each) => each.port === port);

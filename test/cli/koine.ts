@@ -3,11 +3,9 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { KOINE } from "../programs.js";
 
 /** The command line as a user has it: processes, files, and what they print. */
-
-/** `tsx/esm` and not `tsx`: an agent in TypeScript must meet no more help than it has from what is installed. */
-const MAIN = ["--import", "tsx/esm", "apps/cli/main.ts"] as const;
 
 export interface Outcome {
   readonly code: number | null;
@@ -18,7 +16,7 @@ export interface Outcome {
 type Environment = { readonly [name: string]: string };
 
 export function startKoine(args: readonly string[], env: Environment = {}): ChildProcess {
-  return spawn(process.execPath, [...MAIN, ...args], { env: { PATH: process.env["PATH"], ...env }, stdio: "pipe" });
+  return spawn(process.execPath, [...KOINE, ...args], { env: { PATH: process.env["PATH"], ...env }, stdio: "pipe" });
 }
 
 export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
@@ -108,6 +106,7 @@ export async function newDesk(): Promise<Desk> {
 const AGENT = `
 import { appendFile, access } from "node:fs/promises";
 import { join } from "node:path";
+import { KOINE } from "../programs.js";
 
 const there = (name) => access(join(FOLDER, name)).then(() => true, () => false);
 

@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as after } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { isAlive } from "../network/running.js";
+import { KOINE } from "../programs.js";
 
 /** What the demo allows itself, and time to load. */
 const CHECK_MS = 90_000;
@@ -23,7 +24,7 @@ interface Line {
 
 /** `koine demo` as people start it, with its lines as they come. */
 function demo(...args: readonly string[]) {
-  const child = spawn(process.execPath, ["--import", "tsx", "apps/cli/main.ts", "demo", "--port", "0", "-o", "json", ...args], {
+  const child = spawn(process.execPath, [...KOINE, "demo", "--port", "0", "-o", "json", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   started.push(child);

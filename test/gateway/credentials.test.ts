@@ -15,14 +15,14 @@ import { type Admission, apiKeys, bearerTokens, cardSigner, newCardKey } from ".
 import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { CALLER_HEADER, trustGateway } from "../../src/security/index.js";
 import { toy } from "../toy/index.js";
-import { waysOf } from "./pairs/ways.js";
+import { interfacesOf } from "./pairs/interfaces.js";
 
 /** Whose credential an upstream sees, over real connections: the gateway's, the caller's, or one that was exchanged for it. */
 
 const CALLERS = { ann: "anns-token-at-the-gateway-01", bob: "bobs-token-at-the-gateway-01" } as const;
 const GATEWAY = "the-gateways-own-token-01234";
 const KEY_PLACE = { location: "header", name: "x-api-key" } as const;
-const ways = await waysOf(protocols);
+const ways = await interfacesOf(protocols);
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {

@@ -11,13 +11,13 @@ import {
   serve,
 } from "../../src/index.js";
 import { protocols } from "../../src/public/protocols.js";
-import { waysOf } from "./pairs/ways.js";
+import { interfacesOf } from "./pairs/interfaces.js";
 import { taskOf } from "./processes/callers.js";
 import { type Stall, type StallingDoor, stallingDoor } from "./processes/stalling-door.js";
 
 /** The agent behind a gateway takes a call and does not answer it. */
 
-const ways = await waysOf(protocols);
+const ways = await interfacesOf(protocols);
 const TIMEOUT_MS = 1_500;
 /** Beyond the time limit, for a machine that is busy. */
 const SLACK_MS = 10_000;

@@ -14,13 +14,13 @@ import {
   serve,
 } from "../../src/index.js";
 import { protocols } from "../../src/public/protocols.js";
-import { type Way, waysOf } from "./pairs/ways.js";
+import { interfacesOf, type PinnedInterface } from "./pairs/interfaces.js";
 
 /** Ten megabytes to an agent behind a gateway, and ten megabytes back. */
 
 const BYTES = 10 * 1024 * 1024;
 const TEST_MS = 60_000;
-const ways = await waysOf(protocols);
+const ways = await interfacesOf(protocols);
 /** One way of each protocol, the first, and the one that is not JSON. */
 const some = ways.filter(
   ({ protocol, pin }, index) => ways.findIndex((other) => other.protocol === protocol) === index || pin.endsWith("1.0/GRPC"),
@@ -51,7 +51,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-async function callerThrough(front: Way, behind: Way, artifacts: boolean): Promise<RemoteAgent> {
+async function callerThrough(front: PinnedInterface, behind: PinnedInterface, artifacts: boolean): Promise<RemoteAgent> {
   const bridged: Bridge = await bridge(upstream.url, {
     pin: behind.pin,
     discoveryCache: new DiscoveryCache(),

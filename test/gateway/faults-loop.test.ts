@@ -12,11 +12,11 @@ import {
   serve,
 } from "../../src/index.js";
 import { protocols } from "../../src/public/protocols.js";
-import { waysOf } from "./pairs/ways.js";
+import { interfacesOf } from "./pairs/interfaces.js";
 
 /** Gateways that lead to each other, and gateways that cannot open. */
 
-const ways = (await waysOf(protocols)).map(({ pin }) => pin);
+const ways = (await interfacesOf(protocols)).map(({ pin }) => pin);
 const HOPS = 4;
 const opened: { close(): unknown }[] = [];
 afterEach(async () => {

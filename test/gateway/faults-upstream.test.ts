@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AgentError } from "../../src/index.js";
 import { protocols } from "../../src/public/protocols.js";
-import { type Way, waysOf } from "./pairs/ways.js";
+import { interfacesOf, type PinnedInterface } from "./pairs/interfaces.js";
 import { callerOf, closeCallers, heldBy, nameOf, numbers, piecesOf, Reading, taskOf } from "./processes/callers.js";
 import { heardBy, killProcesses, type OwnProcess, startProcess } from "./processes/start.js";
 
 /** The agent behind a gateway dies in the middle of a stream: it comes back, or it does not. */
 
 const folder = mkdtempSync(join(tmpdir(), "koine-upstream-"));
-const ways = await waysOf(protocols);
+const ways = await interfacesOf(protocols);
 const withTasks = ways.filter(({ traits }) => traits.tasks);
 const withoutTasks = ways.filter(({ traits }) => !traits.tasks);
 const LEASE_MS = 1_000;
@@ -23,13 +23,13 @@ const HOLD_AT = 3;
 /** Minutes of waiting between tries become seconds. */
 const HURRY = 40;
 
-const gone = (way: Way): string => `gone-${nameOf(way)}`;
-const counting = (way: Way): string => `count ${NUMBERS} ${HOLD_AT} ${nameOf(way)}`;
+const gone = (way: PinnedInterface): string => `gone-${nameOf(way)}`;
+const counting = (way: PinnedInterface): string => `count ${NUMBERS} ${HOLD_AT} ${nameOf(way)}`;
 
 let durable: OwnProcess;
 let gateway: OwnProcess;
-const begun = new Map<Way, { readonly stays: Reading; readonly goes: Reading }>();
-const unanswered = new Map<Way, { readonly taskId: string; readonly asked: Promise<AgentError> }>();
+const begun = new Map<PinnedInterface, { readonly stays: Reading; readonly goes: Reading }>();
+const unanswered = new Map<PinnedInterface, { readonly taskId: string; readonly asked: Promise<AgentError> }>();
 
 beforeAll(async () => {
   const kept = { file: join(folder, "upstream.db"), leaseMs: LEASE_MS };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { protocols } from "../../src/public/protocols.js";
 import { type RedisServer, redisAvailable, startRedis } from "../redis-server.js";
-import { waysOf } from "./pairs/ways.js";
+import { interfacesOf } from "./pairs/interfaces.js";
 import { callerOf, closeCallers, heldBy, nameOf, numbers, piecesOf, Reading, taskOf } from "./processes/callers.js";
 import { heardBy, killProcesses, type OwnProcess, startProcess } from "./processes/start.js";
 
@@ -12,7 +12,7 @@ import { heardBy, killProcesses, type OwnProcess, startProcess } from "./process
 
 const withRedis = await redisAvailable();
 const folder = mkdtempSync(join(tmpdir(), "koine-gateways-"));
-const ways = await waysOf(protocols);
+const ways = await interfacesOf(protocols);
 const withTasks = ways.filter(({ traits }) => traits.tasks).map((way) => [way.pin, way] as const);
 const every = ways.map((way) => [way.pin, way] as const);
 const LEASE_MS = 1_500;

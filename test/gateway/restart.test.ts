@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AgentEvent, RemoteAgent } from "../../src/index.js";
 import { protocols } from "../../src/public/protocols.js";
 import { type RedisServer, redisAvailable, startRedis } from "../redis-server.js";
-import { type Way, waysOf } from "./pairs/ways.js";
+import { interfacesOf, type PinnedInterface } from "./pairs/interfaces.js";
 import { callerOf, closeCallers, heldBy, nameOf, numbers, piecesOf, Reading, taskOf } from "./processes/callers.js";
 import { heardBy, killProcesses, type OwnProcess, startProcess } from "./processes/start.js";
 
@@ -13,7 +13,7 @@ import { heardBy, killProcesses, type OwnProcess, startProcess } from "./process
 
 const withRedis = await redisAvailable();
 const folder = mkdtempSync(join(tmpdir(), "koine-gateway-"));
-const ways = await waysOf(protocols);
+const ways = await interfacesOf(protocols);
 const withTasks = ways.filter(({ traits }) => traits.tasks);
 const LEASE_MS = 1_000;
 const SETTLED_MS = 15_000;
@@ -37,10 +37,10 @@ const stores: readonly (readonly [string, () => { readonly file?: string; readon
 ];
 
 /** The agents of the gateway: one for each way to the agent behind, and the same for one that promises nothing of keys. */
-const forgetful = (way: Way): string => `forgetful-${nameOf(way)}`;
-const countingOf = (way: Way): string => `count ${NUMBERS} ${HOLD_AT} ${nameOf(way)}`;
-const endlessOf = (way: Way): string => `count 9 1 never-${nameOf(way)}`;
-const lateOf = (way: Way): string => `late ${nameOf(way)}`;
+const forgetful = (way: PinnedInterface): string => `forgetful-${nameOf(way)}`;
+const countingOf = (way: PinnedInterface): string => `count ${NUMBERS} ${HOLD_AT} ${nameOf(way)}`;
+const endlessOf = (way: PinnedInterface): string => `count 9 1 never-${nameOf(way)}`;
+const lateOf = (way: PinnedInterface): string => `late ${nameOf(way)}`;
 
 /** What was begun at a gateway by one way to the agent behind it. */
 interface Begun {
@@ -53,9 +53,9 @@ describe.each(stores)("over %s", (_name, store) => {
   let upstream: OwnProcess;
   let promisesNothing: OwnProcess;
   let gateway: OwnProcess;
-  const begun = new Map<Way, Begun>();
-  const late = new Map<Way, string>();
-  const lost = new Map<Way, string>();
+  const begun = new Map<PinnedInterface, Begun>();
+  const late = new Map<PinnedInterface, string>();
+  const lost = new Map<PinnedInterface, string>();
 
   beforeAll(async () => {
     [upstream, promisesNothing] = await Promise.all([
@@ -87,7 +87,7 @@ describe.each(stores)("over %s", (_name, store) => {
     await killProcesses();
   });
 
-  async function begin(peer: RemoteAgent, way: Way): Promise<Begun> {
+  async function begin(peer: RemoteAgent, way: PinnedInterface): Promise<Begun> {
     const reading = new Reading(peer.stream(countingOf(way)));
     const endless = new Reading(peer.stream(endlessOf(way)));
     const question = await peer.send(`ask ${nameOf(way)}`, { session: "talk" });

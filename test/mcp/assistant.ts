@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { type CallToolResult, Client, type Tool } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { KOINE } from "../programs.js";
 
 /** An assistant with the official client, and `koine mcp` as the process it starts. */
 export interface Assistant {
@@ -17,7 +18,7 @@ export interface Assistant {
 
 type CallOptions = Parameters<Client["callTool"]>[1];
 
-export const ENTRY = ["--import", "tsx", "apps/cli/main.ts", "mcp"] as const;
+export const ENTRY = [...KOINE, "mcp"] as const;
 
 /** `modern` is protocol revision 2026-07-28, `legacy` the ones before it. */
 export async function startAssistant(args: readonly string[], era: "modern" | "legacy" = "legacy"): Promise<Assistant> {

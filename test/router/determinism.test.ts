@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { route, type Scenario } from "../../src/router/index.js";
+import { compiled } from "../programs.js";
 import { moduleSaying } from "./scenarios.js";
 import { THIRTY } from "./thirty-texts.js";
 
@@ -38,12 +39,12 @@ describe("identical input", () => {
   ];
   const PROGRAM = `
     import { readFileSync } from "node:fs";
-    const { route } = await import("./src/router/index.ts");
+    const { route } = await import(${JSON.stringify(compiled("src/router/index.ts"))});
     process.stdout.write(JSON.stringify(await route(JSON.parse(readFileSync(0, "utf8")))));
   `;
   for (const place of PLACES)
     it(`gives the same bytes in another process with ${JSON.stringify(place)}`, async () => {
-      const child = spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "--eval", PROGRAM], {
+      const child = spawnSync(process.execPath, ["--input-type=module", "--eval", PROGRAM], {
         cwd: ROOT,
         env: { ...process.env, ...place },
         input: JSON.stringify(SCENARIO),

@@ -12,7 +12,7 @@ import {
 } from "../../src/router/index.js";
 
 async function corpus(name: string): Promise<readonly Scenario[]> {
-  const text = readFileSync(new URL(`../../routerbench/corpus/${name}.jsonl`, import.meta.url), "utf8");
+  const text = readFileSync(new URL(`../../bench/routerbench/corpus/${name}.jsonl`, import.meta.url), "utf8");
   const { scenarios, excluded } = await parseScenarioText(text, `${name}.jsonl`);
   expect(excluded).toEqual([]);
   return scenarios;

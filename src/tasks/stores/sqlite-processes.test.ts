@@ -6,14 +6,15 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, describe, expect, test } from "vitest";
 import { batch, chunk, OWNER, read, start, status } from "../../../test/helpers/stores/contract-samples.js";
+import { compiled } from "../../../test/programs.js";
 import type { Maybe } from "../../envelope/index.js";
 import type { Store } from "../store.js";
 import { loadLibrary } from "./sqlite/library.js";
 import { openSqliteStore } from "./sqlite.js";
 
 const folder = mkdtempSync(join(tmpdir(), "koine-sqlite-processes-"));
-const STORE = new URL("./sqlite.ts", import.meta.url).href;
-const SAMPLES = new URL("../../../test/helpers/stores/contract-samples.ts", import.meta.url).href;
+const STORE = compiled("src/tasks/stores/sqlite.ts");
+const SAMPLES = compiled("test/helpers/stores/contract-samples.ts");
 const children: ChildProcess[] = [];
 
 /** Calls of the store by line: the time they happen at, the method, its arguments. */
@@ -50,7 +51,7 @@ const APPENDS = `
 `;
 
 function run(program: string, args: readonly string[]): ChildProcess {
-  const options = ["--import", "tsx", "--input-type=module", "-e", program, "--", ...args];
+  const options = ["--input-type=module", "-e", program, "--", ...args];
   const child = spawn(process.execPath, options, { stdio: ["pipe", "pipe", "inherit"] });
   children.push(child);
   return child;

@@ -10,17 +10,17 @@ import {
 } from "../../../src/index.js";
 import { bearerTokens } from "../../../src/public/auth.js";
 import type { Protocol } from "../../../src/public/protocols.js";
-import type { Way } from "./ways.js";
+import type { PinnedInterface } from "./interfaces.js";
 import type { Worker } from "./worker.js";
 
 export const TOKENS = { alice: "alice-token-0123456789", bob: "bob-token-0123456789" } as const;
 export type Caller = keyof typeof TOKENS;
 
 /** A gateway with one agent behind it, called in one way. */
-export interface BridgedWay {
+export interface BridgedInterface {
   readonly bridge: Bridge;
   /** A caller of the gateway, by one of its ways. The same one whenever it is asked for. */
-  caller(front: Way, who?: Caller): Promise<RemoteAgent>;
+  caller(listener: PinnedInterface, who?: Caller): Promise<RemoteAgent>;
   /** What the gateway and its callers were told to be lost since they were last asked. */
   takeLosses(): readonly Loss[];
 }
@@ -28,7 +28,7 @@ export interface BridgedWay {
 /** An agent on real sockets, and a gateway before it for each way to call it. */
 export interface Bridges {
   readonly url: string;
-  behind(way: Way): Promise<BridgedWay>;
+  gatewayTo(way: PinnedInterface): Promise<BridgedInterface>;
   close(): Promise<void>;
 }
 
@@ -40,11 +40,11 @@ export interface BridgesOptions {
 /** Gateways and callers are opened when they are first needed, and kept. */
 export async function openBridges(worker: Worker, { protocols, strict = false }: BridgesOptions): Promise<Bridges> {
   const upstream = await serve(worker.agent, { protocols });
-  const opened = new Map<string, Promise<OpenWay>>();
+  const opened = new Map<string, Promise<OpenInterface>>();
   return {
     url: upstream.url,
-    behind(way) {
-      const known = opened.get(way.pin) ?? openWay(upstream.url, way, protocols, strict);
+    gatewayTo(way) {
+      const known = opened.get(way.pin) ?? openInterface(upstream.url, way, protocols, strict);
       opened.set(way.pin, known);
       return known;
     },
@@ -55,11 +55,16 @@ export async function openBridges(worker: Worker, { protocols, strict = false }:
   };
 }
 
-interface OpenWay extends BridgedWay {
+interface OpenInterface extends BridgedInterface {
   close(): Promise<void>;
 }
 
-async function openWay(url: string, way: Way, protocols: readonly Protocol[], strict: boolean): Promise<OpenWay> {
+async function openInterface(
+  url: string,
+  way: PinnedInterface,
+  protocols: readonly Protocol[],
+  strict: boolean,
+): Promise<OpenInterface> {
   const bridged = await bridge(url, {
     protocols,
     pin: way.pin,
@@ -73,13 +78,13 @@ async function openWay(url: string, way: Way, protocols: readonly Protocol[], st
   let counted = new Map<string, number>();
   return {
     bridge: bridged,
-    caller(front, who = "alice") {
-      const key = `${who} ${front.pin}`;
+    caller(listener, who = "alice") {
+      const key = `${who} ${listener.pin}`;
       const known =
         callers.get(key) ??
         connect(gateway.url, {
           protocols,
-          pin: front.pin,
+          pin: listener.pin,
           discoveryCache: new DiscoveryCache(),
           credentials: { bearer: TOKENS[who] },
           as: who,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { RemoteAgent } from "../../../src/index.js";
+import type { Pair } from "./interfaces.js";
 import { codeOf, collect, emulatedIn, seen, taskIdIn, taskIn, wordsOf } from "./seen.js";
-import type { Pair } from "./ways.js";
 import type { Worker } from "./worker.js";
 
 /** `native`: both wires have it. `stand-in`: the gateway does it, and says so. `absent`: the caller's wire has no word for it. */
@@ -26,23 +26,23 @@ async function unary(caller: RemoteAgent): Promise<Mark> {
   return "native";
 }
 
-async function stream({ front }: Pair, caller: RemoteAgent): Promise<Mark> {
+async function stream({ listener }: Pair, caller: RemoteAgent): Promise<Mark> {
   const events = await collect(caller.stream("conform: stream 3"));
   must("chunk 1 chunk 2 chunk 3 ", wordsOf(events));
-  if (!front.traits.streaming) return "absent";
+  if (!listener.traits.streaming) return "absent";
   return emulatedIn(events).includes("streaming") ? "stand-in" : "native";
 }
 
-async function task({ front }: Pair, caller: RemoteAgent): Promise<Mark> {
-  if (!front.traits.tasks) return "absent";
+async function task({ listener }: Pair, caller: RemoteAgent): Promise<Mark> {
+  if (!listener.traits.tasks) return "absent";
   const events = await collect(caller.stream("conform: task"));
   const { status } = await caller.getTask(taskIdIn(events));
   must("completed", status.state);
   return emulatedIn(events).includes("tasks") ? "stand-in" : "native";
 }
 
-async function cancel({ front, behind }: Pair, caller: RemoteAgent, worker: Worker): Promise<Mark> {
-  if (!front.traits.tasks) return "absent";
+async function cancel({ listener, upstream }: Pair, caller: RemoteAgent, worker: Worker): Promise<Mark> {
+  if (!listener.traits.tasks) return "absent";
   const text = `conform: wait ${randomUUID()}`;
   const { id } = taskIn(await caller.start(text));
   await worker.began(text);
@@ -50,18 +50,18 @@ async function cancel({ front, behind }: Pair, caller: RemoteAgent, worker: Work
   const followed = collect(caller.subscribe(id));
   await caller.cancelTask(id);
   must("status canceled", (await followed).map(seen).at(-1) ?? "nothing");
-  if (!behind.traits.tasks) return "stand-in";
+  if (!upstream.traits.tasks) return "stand-in";
   await worker.stopped(text);
   return "native";
 }
 
-async function input({ front }: Pair, caller: RemoteAgent): Promise<Mark> {
+async function input({ listener }: Pair, caller: RemoteAgent): Promise<Mark> {
   const session = randomUUID();
   const asked = await caller.send("conform: ask", { session });
   must("what is the answer?", wordsOf([asked]));
   const continued = asked.kind === "task" ? { task: asked.task.id } : {};
   must("the answer was: 42", await caller.ask("42", { session, ...continued }).catch(codeOf));
-  return front.traits.inputTurns ? "native" : "absent";
+  return listener.traits.inputTurns ? "native" : "absent";
 }
 
 function must(expected: string, got: string): void {

@@ -2,15 +2,15 @@ import { conformanceAgent } from "../../../conformance/index.js";
 import type { Loss } from "../../../src/index.js";
 import { type Protocol, protocols } from "../../../src/public/protocols.js";
 import { openBridges } from "./bridges.js";
+import { allPairs, interfacesOf, type Pair, type PinnedInterface } from "./interfaces.js";
 import { ASPECTS, type Aspect, type Mark, marksOf } from "./marks.js";
 import { measure, ScriptedAgent } from "./rich.js";
-import { type Pair, pairsOf, type Way, waysOf } from "./ways.js";
 import { createWorker } from "./worker.js";
 
 /** What was seen in one pair. */
 export interface Cell {
-  readonly front: string;
-  readonly behind: string;
+  readonly listener: string;
+  readonly upstream: string;
   readonly marks: Readonly<Record<Aspect, Mark>>;
   /** Each once. Empty: a rich exchange arrived unchanged. */
   readonly losses: readonly string[];
@@ -26,17 +26,17 @@ export interface Matrix {
 export async function runMatrix(among: readonly Protocol[] = protocols): Promise<Matrix> {
   const script = new ScriptedAgent();
   const worker = createWorker(script.over(conformanceAgent));
-  const ways = await waysOf(among);
+  const ways = await interfacesOf(among);
   const bridges = await openBridges(worker, { protocols: among });
   try {
     const cells: Cell[] = [];
     let exchanges = 0;
-    for (const pair of pairsOf(ways)) {
-      const gateway = await bridges.behind(pair.behind);
+    for (const pair of allPairs(ways)) {
+      const gateway = await bridges.gatewayTo(pair.upstream);
       const measured = await measure(pair, gateway, worker, script);
       if (measured.unreported.length > 0)
         throw new Error(`${pair.name}: lost and not told:\n  ${measured.unreported.join("\n  ")}`);
-      const marks = await marksOf(pair, await gateway.caller(pair.front), worker).catch((thrown: unknown) => {
+      const marks = await marksOf(pair, await gateway.caller(pair.listener), worker).catch((thrown: unknown) => {
         throw new Error(`${pair.name}: ${String(thrown)}`, { cause: thrown });
       });
       cells.push(cellOf(pair, marks, measured.losses));
@@ -48,19 +48,19 @@ export async function runMatrix(among: readonly Protocol[] = protocols): Promise
   }
 }
 
-function cellOf({ front, behind }: Pair, marks: Cell["marks"], losses: readonly Loss[]): Cell {
+function cellOf({ listener, upstream }: Pair, marks: Cell["marks"], losses: readonly Loss[]): Cell {
   const lines = losses.map(({ protocol, path, reason }) => `${protocol} · \`${path.replaceAll(/\[\d*\]/g, "[]")}\` · ${reason}`);
-  return { front: nameOf(front), behind: nameOf(behind), marks, losses: [...new Set(lines)].sort() };
+  return { listener: nameOf(listener), upstream: nameOf(upstream), marks, losses: [...new Set(lines)].sort() };
 }
 
-function nameOf({ pin }: Way): string {
+function nameOf({ pin }: PinnedInterface): string {
   const [way = "", binding = ""] = pin.split("/", 2);
   return `${way.replace("@", " ")} ${binding}`;
 }
 
 const SIGNS: Readonly<Record<Mark, string>> = { native: "●", "stand-in": "◐", absent: "○" };
 
-/** The matrix as Markdown: one row for each way in front, one column for each behind, losses by number. */
+/** The matrix as Markdown: one row for each listener, one column for each upstream, losses by number. */
 export function formatMatrix({ ways, cells, exchanges }: Matrix): string {
   const known = [...new Set(cells.flatMap(({ losses }) => losses))].sort();
   const numbers = new Map(known.map((loss, index) => [loss, index + 1]));
@@ -69,14 +69,14 @@ export function formatMatrix({ ways, cells, exchanges }: Matrix): string {
     const lost = losses.length === 0 ? "none" : inRuns(losses.map((loss) => numbers.get(loss) ?? 0));
     return `${signs}<br>${lost}`;
   };
-  const rows = ways.map((front) => {
-    const row = ways.map((behind) => cells.find((cell) => cell.front === front && cell.behind === behind));
-    return `| **${front}** | ${row.map((cell) => (cell === undefined ? "" : shown(cell))).join(" | ")} |`;
+  const rows = ways.map((listener) => {
+    const row = ways.map((upstream) => cells.find((cell) => cell.listener === listener && cell.upstream === upstream));
+    return `| **${listener}** | ${row.map((cell) => (cell === undefined ? "" : shown(cell))).join(" | ")} |`;
   });
   return [
     `Signs, in this order: ${ASPECTS.join(", ")}. Below them: what was lost, by number. ${exchanges} exchanges were compared.`,
     "",
-    `| in front ↓ behind → | ${ways.join(" | ")} |`,
+    `| listener ↓ upstream → | ${ways.join(" | ")} |`,
     `|---|${ways.map(() => "---|").join("")}`,
     ...rows,
     "",

@@ -6,9 +6,9 @@ import { startCall } from "../../../src/public/protocols.js";
 import { type AgentFunction, Relayed, RelayedMessage } from "../../../src/tasks/index.js";
 import { differences, unreported } from "../../bridge/differences.js";
 import { ended, message, said, uuid } from "../../bridge/samples.js";
-import type { BridgedWay } from "./bridges.js";
+import type { BridgedInterface } from "./bridges.js";
+import type { Pair } from "./interfaces.js";
 import { contentOf } from "./seen.js";
-import type { Pair } from "./ways.js";
 import type { Worker } from "./worker.js";
 
 /** What a rich exchange lost, as it was reported, and what was different although nobody reported it. */
@@ -26,7 +26,7 @@ const TASKS = 16;
 const ENOUGH_MS = 60_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Who speaks to whom and when is each hop's own affair; behind a gateway ids, sessions and keys are its own, on purpose. */
+/** Who speaks to whom and when is each hop's own affair; upstream a gateway ids, sessions and keys are its own, on purpose. */
 const OF_EACH_HOP = new Set([
   "message.id",
   "message.ts",
@@ -73,8 +73,8 @@ export class ScriptedAgent {
 }
 
 /** Sends everything a message can have, is answered with everything an answer can have, and compares. */
-export async function measure(pair: Pair, gateway: BridgedWay, worker: Worker, agent: ScriptedAgent): Promise<Measured> {
-  const { handler } = await gateway.caller(pair.front);
+export async function measure(pair: Pair, gateway: BridgedInterface, worker: Worker, agent: ScriptedAgent): Promise<Measured> {
+  const { handler } = await gateway.caller(pair.listener);
   const losses: Loss[] = [];
   const silent: string[] = [];
   const run = randomUUID();
@@ -159,7 +159,7 @@ function answerDifferences({ content, metadata }: Pick<Envelope, "content" | "me
   return [...places, ...differences(metadata, kept, "message.metadata")];
 }
 
-/** A task that ran behind the gateway as its last words tell it. */
+/** A task that ran upstream the gateway as its last words tell it. */
 function endedAs({ state, artifacts }: EndedTask, words: Envelope): Relayed {
   const of = { taskId: "", contextId: "" };
   const status: Status = { state, at: Date.now(), message: words };

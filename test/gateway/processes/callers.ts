@@ -6,7 +6,7 @@ import {
   type RemoteAgent,
   type Task,
 } from "../../../src/index.js";
-import type { Way } from "../pairs/ways.js";
+import type { PinnedInterface } from "../pairs/interfaces.js";
 
 /** Who may call the gateways of these tests. */
 export const TOKENS = { alice: "alice-token-0123456789", bob: "bob-token-0123456789" } as const;
@@ -14,7 +14,7 @@ export const TOKENS = { alice: "alice-token-0123456789", bob: "bob-token-0123456
 const open = new Set<RemoteAgent>();
 
 /** What a way is called where names are part of addresses. */
-export function nameOf({ pin }: Way): string {
+export function nameOf({ pin }: PinnedInterface): string {
   return pin.replace(/[^A-Za-z0-9.]+/g, "-").toLowerCase();
 }
 

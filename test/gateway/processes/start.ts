@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { compiled } from "../../programs.js";
 import type { Heard } from "./upstream.js";
 
 /** A server in a process of its own, to be talked to and to be killed. */
@@ -25,8 +25,7 @@ const running = new Set<ChildProcess>();
 
 /** Starts a program of this folder with its facts as JSON, and waits until it says `ready <url>`. */
 export async function startProcess(program: "gateway" | "upstream", facts: object): Promise<OwnProcess> {
-  const path = fileURLToPath(new URL(`./${program}.ts`, import.meta.url));
-  const argv = ["--expose-gc", "--import", "tsx", path, JSON.stringify(facts)];
+  const argv = ["--expose-gc", compiled(`test/gateway/processes/${program}.ts`), JSON.stringify(facts)];
   const child = spawn(process.execPath, argv, { stdio: ["pipe", "pipe", "inherit"] });
   running.add(child);
   const gone = once(child, "exit").then(() => running.delete(child));

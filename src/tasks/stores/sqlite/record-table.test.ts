@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
 import { OWNER, start } from "../../../../test/helpers/stores/contract-samples.js";
+import { compiled } from "../../../../test/programs.js";
 import { openSqliteStore } from "../sqlite.js";
 import { loadLibrary } from "./library.js";
 import { APPLICATION_ID, MIGRATIONS } from "./schema.js";
@@ -12,7 +13,7 @@ import { APPLICATION_ID, MIGRATIONS } from "./schema.js";
 const folder = mkdtempSync(join(tmpdir(), "koine-sqlite-records-"));
 const at = (name: string) => join(folder, name);
 const open = (file: string, limits = {}) => openSqliteStore({ file, limits, now: () => 1_000 });
-const STORE = new URL("../sqlite.ts", import.meta.url).href;
+const STORE = compiled("src/tasks/stores/sqlite.ts");
 const PROCESS_MS = 30_000;
 const EACH = 100;
 
@@ -33,7 +34,7 @@ const COUNTS_AND_ADDS = `
 `;
 
 async function inAnotherProcess(file: string, own: string): Promise<{ readonly counts: number[]; readonly won: number[] }> {
-  const words = ["--import", "tsx", "--input-type=module", "-e", COUNTS_AND_ADDS, "--", file, own];
+  const words = ["--input-type=module", "-e", COUNTS_AND_ADDS, "--", file, own];
   const { stdout } = await promisify(execFile)(process.execPath, words, { timeout: PROCESS_MS });
   return JSON.parse(stdout);
 }

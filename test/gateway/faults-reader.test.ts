@@ -4,31 +4,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isTerminal } from "../../src/index.js";
-import { callerOf, closeCallers, piecesOf, Reading, TOKENS } from "./processes/callers.js";
+import { callerOf, closeCallers, TOKENS } from "./processes/callers.js";
+import { heldBy } from "./processes/memory.js";
 import { killProcesses, type OwnProcess, startProcess } from "./processes/start.js";
 
-/** A gateway with one reader who does not read, and with thousands who have nothing to read. */
+/** A gateway with one reader who does not read. */
 
-const folder = mkdtempSync(join(tmpdir(), "koine-crowd-"));
+const folder = mkdtempSync(join(tmpdir(), "koine-reader-"));
 const MIB = 1024 * 1024;
 const START_MS = 60_000;
 const STALL_MS = 2_000;
-const LEASE_MS = 60_000;
-const CROWD_MS = 180_000;
 
 afterAll(async () => {
   await closeCallers();
   await killProcesses();
   rmSync(folder, { recursive: true });
 });
-
-/** What the process holds after a collection: the heap, and what lies outside it. */
-async function heldBy(gateway: OwnProcess, name: string): Promise<number> {
-  gateway.tell(`memory ${name}`);
-  const line = await gateway.saying(`memory ${name} `);
-  const { heapUsed, external } = JSON.parse(line.slice(`memory ${name} `.length)) as { heapUsed: number; external: number };
-  return heapUsed + external;
-}
 
 /** Asks for a stream by hand, and reads nothing of it. */
 function stalledReader(gateway: OwnProcess, agent: string, text: string): Socket {
@@ -91,53 +82,4 @@ describe("a reader who does not read", () => {
     expect(socket.bytesRead).toBeLessThan(EVENTS * BYTES);
     expect(await alice.ask("and after")).toBe("and after");
   }, 90_000);
-});
-
-describe("five thousand who wait", () => {
-  /** One caller and one bridge carry a thousand streams: in front on a socket each, behind on eight connections of HTTP/2. */
-  const LINES = 5;
-  const PER_LINE = 1_000;
-  const PER_WAVE = 50;
-  /** What may stay of the crowd, as part of what it took: its tasks are kept. */
-  const STAYS = 0.5;
-  let upstream: OwnProcess;
-  let gateway: OwnProcess;
-
-  beforeAll(async () => {
-    upstream = await startProcess("upstream", {});
-    const upstreams = Array.from({ length: LINES }, (_, line) => ({
-      name: `line-${line}`,
-      url: upstream.url,
-      pin: "a2a@1.0/GRPC",
-    }));
-    gateway = await startProcess("gateway", { upstreams, leaseMs: LEASE_MS });
-  }, START_MS);
-
-  test(
-    "are all open, are all told at the end, and leave no more than their kept tasks",
-    async () => {
-      const peers = await Promise.all(Array.from({ length: LINES }, (_, line) => callerOf(gateway.url, `line-${line}`)));
-      expect(await peers[0]?.ask("hello")).toBe("hello");
-      const before = await heldBy(gateway, "before");
-      const readings: Reading[] = [];
-      // In waves: on a busy machine some of five thousand sockets at once would wait too long to be taken in.
-      for (let wave = 0; wave < PER_LINE; wave += PER_WAVE) {
-        const more = peers.flatMap((peer) => Array.from({ length: PER_WAVE }, () => new Reading(peer.stream("count 2 1 crowd"))));
-        await Promise.all(more.map((reading) => reading.until(({ events }) => piecesOf(events).length === 1)));
-        readings.push(...more);
-      }
-      expect(readings.filter(({ broke }) => broke !== undefined)).toEqual([]);
-      const full = await heldBy(gateway, "full");
-      expect(await peers[0]?.ask("hello among many")).toBe("hello among many");
-      upstream.tell("go crowd");
-      await Promise.all(readings.map(({ done }) => done));
-      expect(readings.filter(({ state }) => state !== "completed")).toEqual([]);
-      expect(new Set(readings.map(({ events }) => piecesOf(events).join("")))).toEqual(new Set(["0 1 "]));
-      await closeCallers();
-      let looks = 0;
-      const stays = async () => ((await heldBy(gateway, `after-${looks++}`)) - before) / (full - before);
-      await expect.poll(stays, { timeout: 10_000, interval: 500 }).toBeLessThan(STAYS);
-    },
-    CROWD_MS,
-  );
 });

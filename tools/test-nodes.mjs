@@ -1,0 +1,43 @@
+// Runs the unit and wire tests on other versions of Node than the installed one: `npm run test:nodes [-- VERSION…]`.
+// The binaries come from npm and are kept in $XDG_CACHE_HOME/koine/node. Writes the sum of all runs to .cache/nodes.json.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+
+/** The LTS line before the current one, and the current LTS, which is also the newest: pinned so that a run can be repeated. */
+const VERSIONS = ["24.21.0", "26.10.0"];
+const PACKAGE = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "koine", "node");
+
+const wanted = process.argv.slice(2).filter((word) => /^\d/.test(word));
+const total = { success: true, numPassedTests: 0, numFailedTests: 0, numPendingTests: 0 };
+for (const version of wanted.length > 0 ? wanted : VERSIONS) {
+  const report = runOn(version, nodeOf(version));
+  total.success &&= report.success;
+  for (const key of ["numPassedTests", "numFailedTests", "numPendingTests"]) total[key] += report[key];
+  console.log(`Node ${version}: ${report.numPassedTests} passed, ${report.numFailedTests} failed`);
+}
+mkdirSync(".cache", { recursive: true });
+writeFileSync(".cache/nodes.json", JSON.stringify(total));
+process.exitCode = total.success ? 0 : 1;
+
+function nodeOf(version) {
+  const folder = join(CACHE, version);
+  const program = join(folder, "node_modules", PACKAGE, "bin", "node");
+  if (existsSync(program)) return program;
+  mkdirSync(folder, { recursive: true });
+  const install = ["install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", `${PACKAGE}@${version}`];
+  const { status } = spawnSync("npm", install, { stdio: "inherit" });
+  if (status !== 0 || !existsSync(program)) throw new Error(`Node ${version} could not be installed as ${PACKAGE} from npm`);
+  return program;
+}
+
+function runOn(version, program) {
+  const outputFile = `.cache/node-${version}.json`;
+  const args = ["node_modules/vitest/vitest.mjs", "run", "--project", "unit", "--project", "wire"];
+  const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${outputFile}`];
+  const env = { ...process.env, PATH: `${dirname(program)}${delimiter}${process.env.PATH}` };
+  spawnSync(program, [...args, ...reporters], { stdio: "inherit", env });
+  return JSON.parse(readFileSync(outputFile, "utf8"));
+}
