@@ -77,7 +77,7 @@ function frontOf(protocol: Protocol, script: Handler, lose: (loss: Loss) => void
     publicUrl: PUBLIC_URL,
     records: createMemoryStore({ now: () => NOW }).records,
   });
-  const host = { ...made, begin: (_request: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, lose }) };
+  const host = { ...made, begin: (_request: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, reportLoss: lose }) };
   return front(host, [protocol]);
 }
 
@@ -109,7 +109,7 @@ export function plugAll(protocol: Protocol, script: Handler): readonly Plugged[]
 
 /** A call whose losses are kept. */
 export function callWith(losses: Loss[]): Call {
-  return startCall({ lose: (loss) => losses.push(loss) });
+  return startCall({ reportLoss: (loss) => losses.push(loss) });
 }
 
 /** What came of a reply: all events, and the error it ended with. */

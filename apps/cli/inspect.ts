@@ -95,7 +95,7 @@ async function showLive(host: InspectedHost, options: InspectOptions, output: Ou
   const groups = new ExchangeGroups(shown);
   try {
     for await (const item of followFeed(host, filterOf(options))) {
-      if (item.kind === "message") groups.see(item.sighting);
+      if (item.kind === "message") groups.see(item.message);
       else if (item.kind === "gap") output.say(output.colors.yellow(`at least ${item.missed} messages were forgotten unseen`));
       else if (item.kind === "cut") output.say(output.colors.dim(`${item.error.message}; trying again`));
       else if (options.output === "text") output.say(output.colors.dim(`Looking at ${host.url}. Ctrl-C ends it.`));

@@ -69,7 +69,7 @@ async function run(host: InspectedHost, options: RecordOptions, recorder: Record
   // What was forwarded would be in the file twice; what callers said is the conversation.
   const filter = { ...filterOf(options), direction: options.direction ?? ("in" as const) };
   for await (const item of followFeed(host, filter)) {
-    if (item.kind === "message") await recorder.see(item.sighting);
+    if (item.kind === "message") await recorder.see(item.message);
     else if (item.kind === "gap") output.say(output.colors.yellow(`at least ${item.missed} messages are missing from the file`));
     else if (item.kind === "cut") output.say(output.colors.dim(`${item.error.message}; trying again`));
     else if (output.format === "text") output.say(output.colors.dim(`Recording ${host.url}. Ctrl-C ends it.`));

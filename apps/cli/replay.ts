@@ -100,7 +100,7 @@ async function outcome(envelope: Envelope, { peer, interrupt, output }: Visit, s
   const streams = envelope.context.stream === true && peer.card.capabilities.streaming;
   const operation: Operation = { kind: "send", envelope, delivery: streams ? "stream" : "answer", task: "auto" };
   try {
-    const reply = peer.handler(operation, startCall({ cancel: cancelFrom(interrupt.signal), lose: lossReporter(output) }));
+    const reply = peer.handler(operation, startCall({ cancel: cancelFrom(interrupt.signal), reportLoss: lossReporter(output) }));
     // `checkAnswers` around every client half lets only answers to a send pass.
     const answer = isPromise(reply)
       ? ((await reply) as Answer)

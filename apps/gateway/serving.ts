@@ -78,7 +78,7 @@ function routesOf({ config, door }: Prepared, { log, console, pageToken }: Servi
   const admitted = typeof page === "object" && page.look === "admitted";
   const mayLook = admitted ? (request: HttpRequest) => isAdmitted(door.admission, request) : undefined;
   const guard = { token: pageToken, publicUrl: listen?.publicUrl, ...(mayLook === undefined ? {} : { mayLook }) };
-  return [...inspectorRoutes(log, { mayLook }), ...(page === false ? [] : dashboardRoutes(console, guard))];
+  return [...inspectorRoutes(log, { authorize: mayLook }), ...(page === false ? [] : dashboardRoutes(console, guard))];
 }
 
 async function isAdmitted(admission: Admission, request: HttpRequest): Promise<boolean> {

@@ -163,7 +163,7 @@ class OwnedTaskProxy {
       // Without a task the caller's patience limits everything; with one only the wait.
       deadline: id === undefined ? call?.deadline : undefined,
       cancel,
-      lose: this.#lose,
+      reportLoss: this.#lose,
     });
     return this.#parts.credentials?.open(this.#state?.credential, onward) ?? onward;
   }

@@ -45,5 +45,5 @@ export async function closeAdopted(
 /** Without the caller's cancel: who asks for an end and hangs up still wants it. */
 function onwardOf(call: Call, lose: LossSink): Call {
   const { caller, floor, credential, hops } = call;
-  return startCall({ caller, floor, credential, hops: hops + 1, parameters: traceOf(call), lose });
+  return startCall({ caller, floor, credential, hops: hops + 1, parameters: traceOf(call), reportLoss: lose });
 }

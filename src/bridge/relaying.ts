@@ -13,7 +13,7 @@ export function relayTasks(
   return (operation, call) => {
     const extra = operation.kind === "send" ? operation.envelope.extra : undefined;
     const lose = (loss: Loss): void => (isOwnMark(loss, extra) ? undefined : call.reportLoss(loss));
-    const onward = call.derive({ hops: call.hops + 1, lose });
+    const onward = call.derive({ hops: call.hops + 1, reportLoss: lose });
     switch (operation.kind) {
       case "card":
         return operation.extended ? extended(handler(operation, onward), shown) : undefined;

@@ -124,7 +124,7 @@ export function agentClient({ handler, src, dst, ids, onLoss }: AgentClientStart
     startCall({
       cancel: signal === undefined ? undefined : cancelFrom(signal),
       parameters: traceparent === undefined ? undefined : { traceparent },
-      lose: onLoss,
+      reportLoss: onLoss,
     });
 
   function sending(content: Content, options: SendOptions, delivery: OperationOf<"send">["delivery"]): Reply {

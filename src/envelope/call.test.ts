@@ -5,7 +5,7 @@ import { AgentError } from "./error.js";
 import { NO_FLOOR } from "./handler.js";
 
 describe("startCall()", () => {
-  test("is the agent's own in-process call unless told otherwise", () => {
+  test("defaults to the agent's own in-process call", () => {
     const call = startCall();
     expect(call).toMatchObject({ agent: "", hops: 0, deadline: undefined, via: { protocol: "memory" } });
     expect(call.caller).toBe(SELF);
@@ -39,7 +39,7 @@ describe("derive()", () => {
 
   test("keeps the caller, the cancel and the loss sink, or takes the new ones", () => {
     const lost: string[] = [];
-    const call = startCall({ caller: ANONYMOUS, lose: ({ path }) => lost.push(path) });
+    const call = startCall({ caller: ANONYMOUS, reportLoss: ({ path }) => lost.push(path) });
     const next = call.derive({ agent: "b", hops: 1 });
     expect(next).toMatchObject({ agent: "b", hops: 1, caller: ANONYMOUS });
     expect(next.cancel).toBe(call.cancel);
@@ -56,11 +56,11 @@ test.each([
   ["key", "b:c", "a:3:x"],
   ["mtls", "spiffe://x/y@z:1", ""],
   ["bearer", "line\nbreak", "t"],
-] as const)("subjectOf() takes the tenant away again: %s %j %j", (scheme, id, tenant) => {
+] as const)("subjectOf() removes the tenant: %s %j %j", (scheme, id, tenant) => {
   expect(subjectOf(ownerOf(scheme, id, tenant))).toBe(ownerOf(scheme, id));
 });
 
-test("ownerOf() tells tenants and schemes apart", () => {
+test("ownerOf() distinguishes tenants and schemes", () => {
   expect(ownerOf("bearer", "alice")).toBe("bearer:alice");
   expect(ownerOf("bearer", "alice", "acme")).toBe("bearer@4:acme:alice");
   const subjects = [

@@ -1,11 +1,19 @@
 import type { CallerCredential } from "./caller-credential.js";
 import { type Cancel, CancelSource, signalOf } from "./cancel.js";
-import { type Call, type CallChange, type Floor, NO_FLOOR, type Principal, type Via } from "./handler.js";
+import {
+  type Call,
+  type CallChange,
+  type Floor,
+  type Loss,
+  type LossSink,
+  NO_FLOOR,
+  type Principal,
+  type Via,
+} from "./handler.js";
 import { type Head, NO_HEAD } from "./head.js";
 import type { Maybe } from "./json.js";
-import type { Loss, LossSink } from "./loss.js";
 
-/** The caller of everything an agent does on its own account, inside one process. */
+/** The caller of an agent's own in-process calls. */
 export const SELF: Principal = Object.freeze({ id: "self", scheme: "self", scopes: [], owner: "self:self" });
 export const ANONYMOUS: Principal = Object.freeze({
   id: "anonymous",
@@ -25,18 +33,18 @@ export interface CallStart {
   readonly credential?: Maybe<CallerCredential>;
   readonly deadline?: Maybe<number>;
   readonly cancel?: Maybe<Cancel>;
-  /** Instead of `cancel`: who has one, asked only when somebody needs it. */
+  /** Instead of `cancel`: an object with a lazily created one. */
   readonly request?: Maybe<{ readonly cancel: Cancel }>;
-  readonly lose?: Maybe<LossSink>;
+  readonly reportLoss?: Maybe<LossSink>;
 }
 
-/** The owner string of a principal: two callers share it only if they are the same subject by the same scheme and tenant. */
+/** The owner string of a principal: equal only for the same subject, scheme and tenant. */
 export function ownerOf(scheme: Principal["scheme"], id: string, tenant?: string): string {
-  // The length keeps tenant and id apart whatever characters they have; no scheme has an `@`.
+  // The length separates tenant and id whatever characters they contain; no scheme has an `@`.
   return tenant === undefined ? `${scheme}:${id}` : `${scheme}@${tenant.length}:${tenant}:${id}`;
 }
 
-/** The owner without its tenant: the subject that may have entered several. */
+/** The owner without its tenant: the subject, which may belong to several tenants. */
 export function subjectOf(owner: string): string {
   const [, scheme = "", length = "0", rest = ""] = /^([a-z]+)@(\d+):(.*)$/s.exec(owner) ?? [];
   return scheme === "" ? owner : `${scheme}:${rest.slice(Number(length) + 1)}`;
@@ -52,17 +60,17 @@ export function startCall(start: CallStart = {}): Call {
     start.floor ?? NO_FLOOR,
     start.deadline,
     start.cancel === undefined ? start.request : { cancel: start.cancel },
-    start.lose,
+    start.reportLoss,
     start.credential,
   );
 }
 
-/** Cancel and signal are made on first use: most calls end without anybody asking for them. */
+/** Cancel and signal are created on first use: most calls never need them. */
 class LazyCall implements Call {
   #cancel: Cancel | undefined;
-  readonly #heard: { readonly cancel: Cancel } | undefined;
+  readonly #request: { readonly cancel: Cancel } | undefined;
   #signal: AbortSignal | undefined;
-  readonly #lose: LossSink | undefined;
+  readonly #reportLoss: LossSink | undefined;
 
   // biome-ignore lint/complexity/useMaxParams: the one constructor of the hot path; an options object would be allocated per request
   constructor(
@@ -73,16 +81,16 @@ class LazyCall implements Call {
     readonly hops: number,
     readonly floor: Floor,
     readonly deadline: Maybe<number>,
-    heard: { readonly cancel: Cancel } | undefined,
-    lose: LossSink | undefined,
+    request: { readonly cancel: Cancel } | undefined,
+    reportLoss: LossSink | undefined,
     readonly credential: Maybe<CallerCredential>,
   ) {
-    this.#heard = heard;
-    this.#lose = lose;
+    this.#request = request;
+    this.#reportLoss = reportLoss;
   }
 
   get cancel(): Cancel {
-    this.#cancel ??= this.#heard?.cancel ?? new CancelSource();
+    this.#cancel ??= this.#request?.cancel ?? new CancelSource();
     return this.#cancel;
   }
 
@@ -92,7 +100,7 @@ class LazyCall implements Call {
   }
 
   reportLoss(loss: Loss): void {
-    this.#lose?.(loss);
+    this.#reportLoss?.(loss);
   }
 
   derive(change: CallChange): Call {
@@ -102,16 +110,16 @@ class LazyCall implements Call {
       change.via ?? this.via,
       change.parameters ?? this.parameters,
       change.hops ?? this.hops,
-      change.floor === undefined ? this.floor : higher(this.floor, change.floor),
+      change.floor === undefined ? this.floor : stricter(this.floor, change.floor),
       earlier(this.deadline, change.deadline),
       change.cancel === undefined ? this : { cancel: change.cancel },
-      change.lose ?? this.#lose,
+      change.reportLoss ?? this.#reportLoss,
       change.credential ?? this.credential,
     );
   }
 }
 
-function higher(a: Floor, b: Floor): Floor {
+function stricter(a: Floor, b: Floor): Floor {
   return {
     encrypted: a.encrypted || b.encrypted,
     signed: a.signed || b.signed,

@@ -1,7 +1,4 @@
-/**
- * What a caller showed to get in, on its way to where it may be shown again. It cannot be printed: neither as JSON nor by an
- * inspector, so whatever writes a call down writes nothing of it.
- */
+/** The credential a caller presented, for forwarding it. Never printed by JSON or an inspector, so that logs cannot contain it. */
 export class CallerCredential {
   readonly #authorization: string;
 
@@ -9,7 +6,7 @@ export class CallerCredential {
     this.#authorization = authorization;
   }
 
-  /** The token, where it is one that whoever bears it may use (RFC 6750). */
+  /** The token, if the credential is a bearer token (RFC 6750). */
   bearerToken(): string | undefined {
     const [, token] = /^bearer +([\x21-\x7e]+)$/i.exec(this.#authorization) ?? [];
     return token;

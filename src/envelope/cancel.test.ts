@@ -5,7 +5,7 @@ import { AgentError } from "./error.js";
 const STOP = new AgentError("cancelled", "stop");
 
 describe("CancelSource", () => {
-  test("tells every listener once, with the first reason", () => {
+  test("notifies every listener once, with the first reason", () => {
     const source = new CancelSource();
     const heard: string[] = [];
     source.onCancel(({ message }) => heard.push(`a ${message}`));
@@ -18,7 +18,7 @@ describe("CancelSource", () => {
     expect(source.cancelled).toBe(true);
   });
 
-  test("tells a late listener at once and a removed one never", () => {
+  test("notifies a late listener immediately and a removed one never", () => {
     const source = new CancelSource();
     const heard: string[] = [];
     source.onCancel(() => heard.push("removed"))();
@@ -37,13 +37,13 @@ test("signalOf() aborts with the reason", () => {
 });
 
 describe("cancelFrom()", () => {
-  test("keeps a reason of ours, and names the others", () => {
+  test("keeps an AgentError as the reason and converts others", () => {
     expect(cancelFrom(AbortSignal.abort(STOP)).reason).toBe(STOP);
     expect(cancelFrom(AbortSignal.abort()).reason).toMatchObject({ code: "cancelled" });
     expect(cancelFrom(AbortSignal.abort(new DOMException("late", "TimeoutError"))).reason).toMatchObject({ code: "deadline" });
   });
 
-  test("hears a later abort", () => {
+  test("follows a later abort", () => {
     const controller = new AbortController();
     const cancel = cancelFrom(controller.signal);
     expect(cancel.cancelled).toBe(false);

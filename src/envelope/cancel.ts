@@ -1,11 +1,11 @@
 import { AgentError } from "./error.js";
 
-/** Somebody stopped listening, or the work must stop. Ours, because an AbortSignal costs microseconds per call. */
+/** A cancellation signal: the caller left, or the work must stop. Cheaper than an AbortSignal, which costs microseconds per call. */
 export interface Cancel {
   readonly cancelled: boolean;
   readonly reason: AgentError | undefined;
   cancel(reason: AgentError): void;
-  /** Runs at most once; at once if already cancelled. The returned function takes the listener off. */
+  /** Runs at most once; immediately if already cancelled. The returned function removes the listener. */
   onCancel(run: (reason: AgentError) => void): () => void;
 }
 
@@ -55,14 +55,14 @@ export class CancelSource implements Cancel {
   }
 }
 
-/** The same cancel as a platform signal, for whoever asks. */
+/** The cancel as an AbortSignal. */
 export function signalOf(cancel: Cancel): AbortSignal {
   const controller = new AbortController();
   cancel.onCancel((reason) => controller.abort(reason));
   return controller.signal;
 }
 
-/** A platform signal as a cancel. */
+/** An AbortSignal as a cancel. */
 export function cancelFrom(signal: AbortSignal): CancelSource {
   const source = new CancelSource();
   const stop = (): void => source.cancel(reasonOf(signal));
@@ -76,5 +76,5 @@ function reasonOf(signal: AbortSignal): AgentError {
   const timedOut = signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
   return timedOut
     ? new AgentError("deadline", "the caller's time limit passed")
-    : new AgentError("cancelled", "the caller gave up");
+    : new AgentError("cancelled", "the caller cancelled");
 }

@@ -9,11 +9,11 @@ export interface Skill {
   readonly inputModes?: Maybe<readonly string[]>;
   readonly outputModes?: Maybe<readonly string[]>;
   /**
-   * The exact text of the protocol document by which this skill is asked for. Wires that know such documents name the
-   * skill by the hash of this text, byte for byte.
+   * The exact text of the protocol document of this skill. Protocols with such documents identify the skill by the hash of this text,
+   * byte for byte.
    */
   readonly document?: Maybe<string>;
-  /** What this skill demands beside what the card demands: alternatives, by the names of the card's schemes. */
+  /** Additional security requirements of this skill: alternatives, by the names of the card's schemes. */
   readonly security?: Maybe<Security["anyOf"]>;
 }
 
@@ -24,7 +24,7 @@ export interface Extension {
   readonly params?: Maybe<Metadata>;
 }
 
-/** One address at which an agent answers: which protocol, which version of it, in which binding. */
+/** One address of an agent: protocol, version and binding. */
 export interface Interface {
   readonly protocol: string;
   readonly version: string;
@@ -36,23 +36,23 @@ export interface Interface {
 export interface Capabilities {
   readonly streaming: boolean;
   readonly push: boolean;
-  /** Push configurations say how far their webhook was told. */
+  /** Push configurations report their delivery state. */
   readonly pushDelivery?: Maybe<boolean>;
   readonly extended: boolean;
   readonly idempotentSend: boolean;
-  /** How long a key is remembered. */
+  /** How long an idempotency key is remembered. */
   readonly idempotencyWindowMs?: Maybe<number>;
   readonly resume: boolean;
   readonly extensions: readonly Extension[];
 }
 
-/** Named schemes, and the alternatives a caller may choose from: every scheme of one alternative applies. */
+/** Named schemes and the alternatives a caller may choose from: every scheme of one alternative applies. */
 export interface Security {
   readonly schemes: { readonly [name: string]: Metadata };
   readonly anyOf: readonly { readonly [scheme: string]: readonly string[] }[];
 }
 
-/** The neutral description of an agent, from which each protocol makes its own document. */
+/** The protocol-independent description of an agent, from which each protocol creates its own document. */
 export interface Card {
   readonly name: string;
   readonly description: string;
@@ -66,6 +66,6 @@ export interface Card {
   readonly capabilities: Capabilities;
   readonly security: Security;
   readonly interfaces: readonly Interface[];
-  /** The document as received. Signatures are checked over this; a rewritten card has none of it. */
+  /** The document as received, for verifying signatures; absent for a rewritten card. */
   readonly original?: Maybe<{ readonly protocol: string; readonly bytes: Uint8Array; readonly verifiedBy?: Maybe<string> }>;
 }

@@ -1,7 +1,7 @@
 import type { Maybe, Metadata } from "./json.js";
 import type { Part } from "./part.js";
 
-/** What its author signed, byte for byte. A verified proof replaces `content`; it is never re-made from it. */
+/** The exact bytes that the author signed. A verified proof replaces `content`; it is never recreated from it. */
 export interface Proof {
   readonly scheme: string;
   readonly signer: string;
@@ -10,7 +10,7 @@ export interface Proof {
   readonly signature: Uint8Array;
 }
 
-/** Where a message belongs: its trace, its conversation, its task, and how it wants to be treated. */
+/** The trace, conversation and task of a message, and its delivery options. */
 export interface Context {
   readonly traceId?: Maybe<string>;
   /** The id of the message that caused this one. */
@@ -27,7 +27,7 @@ export interface Context {
   readonly maxVersion?: Maybe<string>;
 }
 
-/** The Unified Transport Envelope: the one message every protocol is translated to and from. */
+/** The Unified Transport Envelope: the message that every protocol is translated to and from. */
 export interface Envelope {
   readonly id: string;
   /** Seconds since the epoch, with milliseconds as the fraction. */
@@ -46,7 +46,7 @@ export interface Envelope {
   /** The author's own members. */
   readonly metadata?: Maybe<Metadata>;
   readonly proofs?: Maybe<readonly Proof[]>;
-  /** Members we do not know, kept for UTE JSON and for hops within one protocol. */
+  /** Unknown members, preserved for UTE JSON and for hops within one protocol. */
   readonly extra?: Maybe<Metadata>;
 }
 

@@ -1,8 +1,8 @@
 import type { Head } from "./head.js";
 
 /**
- * `face` is the seed's outer name. `again` says when another try is allowed at all; whoever retries must also know that
- * the operation is safe, or that nothing was sent, or that the peer honours the idempotency key.
+ * All error codes. `face` is the public category. `again` says whether a retry is allowed at all; the retrying side must also know
+ * that the operation is safe, that nothing was sent, or that the peer honours the idempotency key.
  */
 export const ERRORS = {
   invalid_message: { face: "E_PROTOCOL", again: "never" },
@@ -43,27 +43,27 @@ export const ERRORS = {
 export type ErrorFace = "E_TIMEOUT" | "E_HTTP" | "E_CONN" | "E_PROTOCOL" | "E_ENCODE" | "E_DECODE" | "E_UNSUPPORTED";
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Whether a word from elsewhere is one of ours. */
+/** Whether a value is an error code. */
 export function isErrorCode(word: unknown): word is ErrorCode {
   return typeof word === "string" && Object.hasOwn(ERRORS, word);
 }
 
 export interface ErrorFacts {
-  /** Could the other side have acted on it? Decided where the bytes were written. */
+  /** Whether the other side may have acted on the request. */
   readonly sent?: "no" | "maybe";
-  /** The member that is wrong, as a path: `message.parts[0]`. */
+  /** The path of the invalid member: `message.parts[0]`. */
   readonly field?: string;
-  /** Plain facts for the caller, such as the task's id. Never a secret. */
+  /** Facts for the caller, such as the task's id. Never a secret. */
   readonly detail?: { readonly [name: string]: string };
   readonly head?: Head;
   readonly retryAfterMs?: number;
-  /** HTTP status of the answer, where there was one. */
+  /** HTTP status of the response, if there was one. */
   readonly status?: number;
-  /** Kept for logs, never sent. */
+  /** For logs only, never sent. */
   readonly cause?: unknown;
 }
 
-/** The one error of Koine. The code is not part of the message, so that text does not grow from hop to hop. */
+/** The error type of Koine. The code is not part of the message, so that messages do not grow from hop to hop. */
 export class AgentError extends Error {
   readonly code: ErrorCode;
   readonly facts: ErrorFacts;
@@ -75,12 +75,12 @@ export class AgentError extends Error {
     this.facts = facts;
   }
 
-  /** The seed's outer taxonomy. */
+  /** The public error category. */
   get face(): ErrorFace {
     return ERRORS[this.code].face;
   }
 
-  /** Whatever was thrown, as one of ours. What is not ours becomes `internal`, its own words kept as the cause only. */
+  /** Converts any thrown value. Foreign errors become `internal`, with the original as the cause only. */
   static from(thrown: unknown): AgentError {
     if (thrown instanceof AgentError) return thrown;
     return new AgentError("internal", "the agent failed unexpectedly", { cause: thrown });

@@ -1,10 +1,9 @@
 import type { Card } from "./card.js";
-import type { Cursor } from "./cursor.js";
 import type { Envelope } from "./envelope.js";
 import type { Head } from "./head.js";
 import type { Maybe, Metadata } from "./json.js";
 import type { OperationKind } from "./operation.js";
-import type { Artifact, PushConfig, Status, Task } from "./task.js";
+import type { Artifact, Cursor, PushConfig, Status, Task } from "./task.js";
 import { isInterrupted, isTerminal } from "./task.js";
 
 interface EventFields {
@@ -18,7 +17,7 @@ interface OfTask {
   readonly metadata?: Maybe<Metadata>;
 }
 
-/** What comes back, one or many. Closed. */
+/** What a handler returns, one or many. A closed union. */
 export type AgentEvent =
   | On<"message", { readonly message: Envelope }>
   | On<"task", { readonly task: Task }>
@@ -39,7 +38,7 @@ export type AgentEvent =
   | On<"done", unknown>;
 export type EventKind = AgentEvent["kind"];
 
-/** Which kinds may answer which operation. An answer of another kind is the peer's fault and is refused. */
+/** The event kinds that may answer each operation. Any other kind is refused as a peer error. */
 export const ANSWERS = {
   send: ["message", "task", "status", "artifact"],
   "task.subscribe": ["task", "status", "artifact"],
@@ -58,8 +57,8 @@ export const ANSWERS = {
 export type EventOf<K extends OperationKind> = Extract<AgentEvent, { readonly kind: (typeof ANSWERS)[K][number] }>;
 
 /**
- * A stream ends well only after a closing event: a bare message, a terminal state, a state that waits for the caller, or
- * the one event of a one-event operation. Anything else that ends was cut.
+ * A stream ends normally only after a closing event: a bare message, a terminal state, a state that waits for the caller, or the event
+ * of a single-event operation. Any other end is a cut.
  */
 export function isClosing(event: AgentEvent): boolean {
   switch (event.kind) {

@@ -21,7 +21,7 @@ const texts = (task: Task): readonly string[][] =>
   task.artifacts.map(({ parts }) => parts.map((part) => (part.kind === "text" ? part.text : "?")));
 
 describe("TaskFold", () => {
-  test("appends to an artifact, or puts it in its place", () => {
+  test("appends to an artifact, or replaces it", () => {
     const fold = new TaskFold(START);
     const put = (put: Artifact, append: boolean): void =>
       fold.apply({ kind: "artifact", ...OF_TASK, artifact: put, append, last: false });
@@ -36,7 +36,7 @@ describe("TaskFold", () => {
     const fold = new TaskFold(START);
     fold.apply({ kind: "status", ...OF_TASK, status: { state: "working", at: 2, message: said("busy") } });
     expect(fold.snapshot().history.map(({ id }) => id)).toEqual(["ask"]);
-    fold.hear(said("more", "user"));
+    fold.addMessage(said("more", "user"));
     fold.apply({ kind: "status", ...OF_TASK, status: { state: "completed", at: 3 } });
     const task = fold.snapshot();
     expect(task.history.map(({ id }) => id)).toEqual(["ask", "more", "busy"]);
@@ -54,7 +54,7 @@ describe("TaskFold", () => {
     const fold = new TaskFold({ ...START, artifacts: [artifact("a", "1")] });
     const before = fold.snapshot();
     fold.apply({ kind: "artifact", ...OF_TASK, artifact: artifact("a", "2"), append: true, last: true });
-    fold.hear(said("late", "user"));
+    fold.addMessage(said("late", "user"));
     expect(texts(before)).toEqual([["1"]]);
     expect(before.history).toHaveLength(1);
     expect(START.history).toHaveLength(1);
@@ -62,7 +62,7 @@ describe("TaskFold", () => {
 });
 
 describe("answerOf()", () => {
-  test("is the artifacts, else the status message, else what the agent said last", () => {
+  test("is the artifacts, else the status message, else the agent's last message", () => {
     const message = said("status");
     const history = [said("first"), said("last"), said("you", "user")];
     const done = { state: "completed", at: 2, message } as const;

@@ -3,12 +3,12 @@ import type { EventOf } from "./event.js";
 import type { Part } from "./part.js";
 import type { Artifact, Task } from "./task.js";
 
-/** What a reader of a task's log sees: the task first, then what happened to it. */
+/** The events of a task's log: the task first, then its changes. */
 export type TaskEvent = EventOf<"task.subscribe">;
 
 /**
- * A task grown event by event. Each event costs what it adds, so that a long chunked artifact stays linear; `snapshot`
- * copies, and is taken only when somebody looks.
+ * Builds a task from its events. Each event costs only what it adds, so that a long chunked artifact stays linear; `snapshot` copies
+ * and is taken on demand.
  */
 export class TaskFold {
   #task: Task;
@@ -30,9 +30,9 @@ export class TaskFold {
         for (const artifact of event.task.artifacts) this.#put(artifact, false);
         return;
       case "status": {
-        // A status message is part of the conversation: it moves to the history when the next status replaces it.
-        const said = this.#task.status.message;
-        if (said !== undefined) this.#history.push(said);
+        // A status message moves to the history when the next status replaces it.
+        const replaced = this.#task.status.message;
+        if (replaced !== undefined) this.#history.push(replaced);
         this.#task = { ...this.#task, status: event.status };
         return;
       }
@@ -44,8 +44,8 @@ export class TaskFold {
     }
   }
 
-  /** A message the caller added to the running task. */
-  hear(message: Envelope): void {
+  /** Adds a message of the caller to the running task. */
+  addMessage(message: Envelope): void {
     this.#history.push(message);
   }
 

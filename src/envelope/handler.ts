@@ -3,27 +3,37 @@ import type { Cancel } from "./cancel.js";
 import type { AgentEvent } from "./event.js";
 import type { Head } from "./head.js";
 import type { Maybe } from "./json.js";
-import type { Loss, LossSink } from "./loss.js";
 import type { Operation } from "./operation.js";
 
-/** One event, or many. A promise is the whole answer; an iterable ends well only after a closing event; both fail with AgentError. */
+/** Something that a protocol cannot represent. Always reported: to the call, metrics, traces and the inspector. */
+export interface Loss {
+  readonly protocol: string;
+  /** Path in the envelope model: `message.parts[0].name`. */
+  readonly path: string;
+  readonly valueKind: string;
+  readonly reason: string;
+}
+/** Receives the losses of a codec. */
+export type LossSink = (loss: Loss) => void;
+
+/** One event or many. A promise is the complete answer; an iterable ends normally only after a closing event; both fail with AgentError. */
 export type Reply = Promise<AgentEvent> | AsyncIterable<AgentEvent>;
-/** An agent, a remote peer, a peer wrapped in policies, a gateway: all have this type. */
+/** The common type of an agent, a remote peer, a peer with policies and a gateway. */
 export type Handler = (operation: Operation, call: Call) => Reply;
-/** A policy: the same on client, server and gateway. */
+/** A policy: the same for client, server and gateway. */
 export type Layer = (next: Handler) => Handler;
 
-/** Who calls. Owner of what it makes. */
+/** The authenticated caller, which owns what it creates. */
 export interface Principal {
   readonly id: string;
   readonly scheme: "anonymous" | "key" | "bearer" | "mtls" | "did" | "self";
   readonly tenant?: Maybe<string>;
   readonly scopes: readonly string[];
-  /** Tenant, scheme and subject as one string: what a task belongs to. */
+  /** Tenant, scheme and subject as one string: the owner of a task. */
   readonly owner: string;
 }
 
-/** The least protection every hop from here on must give. Only ever raised. */
+/** The minimum security of every further hop. It can only be raised. */
 export interface Floor {
   readonly encrypted: boolean;
   readonly signed: boolean;
@@ -32,7 +42,7 @@ export interface Floor {
 }
 export const NO_FLOOR: Floor = Object.freeze({ encrypted: false, signed: false, endToEnd: false, identity: false });
 
-/** Which wire the call came in by. */
+/** The protocol, version and binding of a call. */
 export interface Via {
   readonly protocol: string;
   readonly version: string;
@@ -48,32 +58,32 @@ export interface CallChange {
   readonly hops?: number;
   readonly credential?: CallerCredential;
   readonly cancel?: Cancel;
-  readonly lose?: LossSink;
+  readonly reportLoss?: LossSink;
 }
 
-/** Everything about one call that is not the operation. An object with lazy members: derive it, never spread it. */
+/** Everything about a call except the operation. Members are lazy: use `derive`, never spread it. */
 export interface Call {
-  /** Which of the served agents is meant. */
+  /** The called agent. */
   readonly agent: string;
   readonly caller: Principal;
-  /** What the caller showed, where an agent behind a gateway is to be shown it too. Undefined everywhere else. */
+  /** The caller's credential, if a gateway forwards it upstream. Otherwise undefined. */
   readonly credential: Maybe<CallerCredential>;
   readonly via: Via;
-  /** Inbound headers a protocol declares: extensions, tenant, traceparent. */
+  /** Inbound headers that a protocol declares: extensions, tenant, traceparent. */
   readonly parameters: Head;
   readonly hops: number;
   readonly floor: Floor;
-  /** On the injected clock, absolute, in milliseconds. Limits the wait for the answer. */
+  /** Absolute, in milliseconds on the injected clock. Limits the wait for the answer. */
   readonly deadline: Maybe<number>;
-  /** The caller stopped listening. Ends the answer, not the work: only `task.cancel` and `ttlMs` stop work. */
+  /** Cancelled when the caller stops listening. Ends the answer, not the work: only `task.cancel` and `ttlMs` stop work. */
   readonly cancel: Cancel;
-  /** The same as a platform signal, made on first use. */
+  /** The same as an AbortSignal, created on first use. */
   readonly signal: AbortSignal;
   reportLoss(loss: Loss): void;
   derive(change: CallChange): Call;
 }
 
-/** True for the one-event answer. */
+/** True for a single-event reply. */
 export function isPromise(reply: Reply): reply is Promise<AgentEvent> {
   return typeof (reply as { readonly then?: unknown }).then === "function";
 }

@@ -1,6 +1,6 @@
 /**
- * What the answering side says beside the answer: activated extensions, Retry-After, a run id. It rides on the first
- * event, so that retry and hedge keep only the winner's.
+ * Response metadata: activated extensions, Retry-After, a run id. It is attached to the first event, so that retry and hedging keep
+ * only the winner's.
  */
 export interface Head {
   readonly [name: string]: string;

@@ -1,12 +1,10 @@
-/** ② The message: what every protocol is translated to and from. Imports nothing of ours. */
+/** The message model, which every protocol is translated to and from. Has no dependencies. */
 export { answerOf, answerText, artifactText } from "./answer.js";
 export { decodeBase64, encodeBase64 } from "./base64.js";
 export { ANONYMOUS, type CallStart, ownerOf, SELF, startCall, subjectOf } from "./call.js";
 export { CallerCredential } from "./caller-credential.js";
 export { type Cancel, CancelSource, cancelFrom, signalOf } from "./cancel.js";
 export type { Capabilities, Card, Extension, Interface, Security, Skill } from "./card.js";
-export { type Content, partsOf } from "./content.js";
-export type { Cursor } from "./cursor.js";
 export { type Context, type Envelope, NO_CONTEXT, NO_META, type Proof } from "./envelope.js";
 export { AgentError, ERRORS, type ErrorCode, type ErrorFace, type ErrorFacts, isErrorCode } from "./error.js";
 export { type AgentEvent, ANSWERS, type EventKind, type EventOf, isClosing } from "./event.js";
@@ -18,6 +16,8 @@ export {
   type Handler,
   isPromise,
   type Layer,
+  type Loss,
+  type LossSink,
   NO_FLOOR,
   type Principal,
   type Reply,
@@ -25,16 +25,16 @@ export {
 } from "./handler.js";
 export { type Head, NO_HEAD } from "./head.js";
 export { isObject, type Json, type JsonObject, type Maybe, type Metadata } from "./json.js";
-export type { Loss, LossSink } from "./loss.js";
 export { type EnvelopeStart, newEnvelope } from "./new-envelope.js";
 export { isSafe, type Operation, type OperationKind, type OperationOf } from "./operation.js";
-export { dataPart, type Part, textOf, textPart } from "./part.js";
+export { type Content, dataPart, type Part, partsOf, textOf, textPart } from "./part.js";
 export { partBytes } from "./part-bytes.js";
 export { RecentMap } from "./recent-map.js";
 export { type KeptRecord, type Records, recordsBelow } from "./records.js";
 export { requestDigest } from "./request-digest.js";
 export {
   type Artifact,
+  type Cursor,
   type Failure,
   isInterrupted,
   isTerminal,

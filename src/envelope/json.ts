@@ -1,4 +1,4 @@
-/** Any JSON value, never changed after it was read. */
+/** Any JSON value, immutable. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json | undefined;
@@ -7,12 +7,12 @@ export interface JsonObject {
 export type Metadata = JsonObject;
 
 /**
- * Optional and explicitly undefined are the same thing here, so that codecs build every object with the same keys in
- * the same order: one hidden class, and no spread on the hot path.
+ * Optional and explicitly undefined are equivalent here, so that codecs build every object with the same keys in the same order: one
+ * hidden class, and no spread on the hot path.
  */
 export type Maybe<T> = T | undefined;
 
-/** True for a JSON object; arrays and null are not. */
+/** True for a JSON object, not for arrays and null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
-import { type Content, partsOf } from "./content.js";
 import type { Context, Envelope } from "./envelope.js";
 import type { Maybe, Metadata } from "./json.js";
+import { type Content, partsOf } from "./part.js";
 
 export interface EnvelopeStart {
   readonly content: Content;
@@ -13,7 +13,7 @@ export interface EnvelopeStart {
   readonly extensions?: Maybe<readonly string[]>;
 }
 
-/** A new message from us. Identity and time are given, never taken from the air. */
+/** Creates a message. Ids and time are injected. */
 export function newEnvelope(start: EnvelopeStart, ids: { now(): number; newId(): string }): Envelope {
   return {
     id: ids.newId(),

@@ -1,30 +1,29 @@
-import type { Cursor } from "./cursor.js";
 import type { Envelope } from "./envelope.js";
 import type { Maybe, Metadata } from "./json.js";
-import type { PushConfig, State } from "./task.js";
+import type { Cursor, PushConfig, State } from "./task.js";
 
-/** What a caller wants. Closed: an operation that does not fit widens this union; there is no side door. */
+/** A request to an agent. A closed union: new operations extend it. */
 export type Operation =
   | {
       readonly kind: "send";
       readonly envelope: Envelope;
-      /** `answer` waits for a closing event, `accepted` for the task to exist, `stream` takes everything. */
+      /** `answer` waits for a closing event, `accepted` for the task to exist, `stream` delivers every event. */
       readonly delivery: "answer" | "accepted" | "stream";
-      /** `always` where the wire has no bare reply, or a push config or a key needs something to hold on to. */
+      /** `always` if the protocol has no bare replies, or if a push configuration or an idempotency key requires a task. */
       readonly task: "auto" | "always";
       readonly historyLength?: Maybe<number>;
       readonly outputModes?: Maybe<readonly string[]>;
       readonly push?: Maybe<PushConfig>;
-      /** Not a new message: a stream that was lost is taken up behind this place. */
+      /** Not a new message: resumes a lost stream after this cursor. */
       readonly after?: Maybe<Cursor>;
-      /** The request's own metadata, beside the message's. */
+      /** Metadata of the request, separate from the message's. */
       readonly metadata?: Maybe<Metadata>;
     }
   | { readonly kind: "task.get"; readonly taskId: string; readonly historyLength?: Maybe<number> }
   | {
       readonly kind: "task.list";
       readonly contextId?: Maybe<string>;
-      /** Finds the work a lost send has started. */
+      /** Finds the task that a lost send has started. */
       readonly idempotencyKey?: Maybe<string>;
       readonly state?: Maybe<State>;
       /** Milliseconds since the epoch, inclusive, compared with the time of the last status. */
@@ -38,7 +37,7 @@ export type Operation =
       readonly kind: "task.cancel";
       readonly taskId: string;
       readonly metadata?: Maybe<Metadata>;
-      /** A task that is canceled already is refused like any other that has ended. Default: it is given as it is. */
+      /** Refuse a task that is already canceled, like any other that has ended. By default it is returned as it is. */
       readonly onlyOnce?: Maybe<boolean>;
     }
   /** `follow: false` reads the log and ends; `after` is exclusive. */
@@ -59,7 +58,7 @@ export type Operation =
 export type OperationKind = Operation["kind"];
 export type OperationOf<K extends OperationKind> = Extract<Operation, { readonly kind: K }>;
 
-/** Operations that change nothing: a second try can do no harm. */
+/** Operations without side effects, which are safe to retry. */
 export function isSafe(operation: Operation): boolean {
   switch (operation.kind) {
     case "task.get":

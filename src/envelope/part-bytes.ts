@@ -1,7 +1,7 @@
 import { AgentError } from "./error.js";
 import type { Part } from "./part.js";
 
-/** What a part weighs: UTF-8 bytes of text, of data written as JSON, of the address; raw bytes as they are. */
+/** The size of a part: UTF-8 bytes of text, of data as JSON, or of the URL; raw bytes as they are. */
 export function partBytes(part: Part): number {
   switch (part.kind) {
     case "text":
@@ -17,7 +17,7 @@ export function partBytes(part: Part): number {
   }
 }
 
-/** A value as JSON text; one that has none (a cycle, a million levels) is an `encode` error, not a crash. */
+/** Serialises a value; one that cannot be (a cycle, extreme nesting) is an `encode` error. */
 export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null";
@@ -31,7 +31,7 @@ function utf8Bytes(text: string): number {
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
     if (unit < 0x80) continue;
-    // A surrogate pair is two units and four bytes; a lone half is written as a three-byte replacement.
+    // A surrogate pair is two units and four bytes; a lone surrogate becomes a three-byte replacement.
     if (unit >= 0xd800 && unit <= 0xdbff && isLowSurrogate(text.charCodeAt(index + 1))) {
       bytes += 2;
       index++;

@@ -1,16 +1,16 @@
 import type { Maybe } from "./json.js";
 
 /**
- * A map that forgets what was not used lately. Two halves: when the young one is full it becomes the old one, and what is
- * used again moves back. It never holds more than `limit` entries, and making room costs nothing per entry.
+ * A map with approximate LRU eviction. Two generations: when the young one is full it replaces the old one, and entries that are used
+ * again move back. It never holds more than `limit` entries, and eviction has no cost per entry.
  */
 export class RecentMap<V> {
-  readonly #half: number;
+  readonly #generationLimit: number;
   #young = new Map<string, V>();
   #old = new Map<string, V>();
 
   constructor(limit: number) {
-    this.#half = Math.max(1, Math.floor(limit / 2));
+    this.#generationLimit = Math.max(1, Math.floor(limit / 2));
   }
 
   get size(): number {
@@ -31,7 +31,7 @@ export class RecentMap<V> {
   set(key: string, value: V): void {
     this.#old.delete(key);
     this.#young.set(key, value);
-    if (this.#young.size < this.#half) return;
+    if (this.#young.size < this.#generationLimit) return;
     this.#old = this.#young;
     this.#young = new Map();
   }

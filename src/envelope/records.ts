@@ -1,31 +1,30 @@
 import type { JsonObject, Maybe } from "./json.js";
 
-/** One thing that is remembered under a name. */
+/** One stored record. */
 export interface KeptRecord {
   readonly key: string;
   readonly value: JsonObject;
 }
 
 /**
- * What must be remembered beyond one call and is no task: documents, counters, open conversations. It lives where tasks
- * live, is shared by all who share that store, and survives what tasks survive. Every method is one atomic step. `keepMs`
- * is how long from now; without it a record stays until it is deleted. A value that is too large is refused with
- * `too_large`, one that finds no room with `overloaded`: nothing is dropped to make room.
+ * Small records beyond single calls that are not tasks: documents, counters, open conversations. They are stored with the tasks, shared
+ * by all users of that store, and equally durable. Every method is atomic. `keepMs` is the lifetime from now; without it a record stays
+ * until deleted. A value that is too large fails with `too_large`, a full store with `overloaded`: nothing is evicted.
  */
 export interface Records {
   get(key: string): Promise<Maybe<JsonObject>>;
   put(key: string, value: JsonObject, keepMs?: Maybe<number>): Promise<void>;
-  /** Unless there is one: then that one stays, and is given. Undefined: added. */
+  /** Adds a record unless the key exists; returns the existing value, or undefined if added. */
   add(key: string, value: JsonObject, keepMs?: Maybe<number>): Promise<Maybe<JsonObject>>;
-  /** False where there was none. */
+  /** False if there was none. */
   delete(key: string): Promise<boolean>;
-  /** One more, from none: the new count. `get` shows it as `{ count }`. */
+  /** Increments a counter, starting at 0, and returns the new value. `get` returns it as `{ count }`. */
   count(key: string, keepMs?: Maybe<number>): Promise<number>;
-  /** Those whose key begins so, by key in code-unit order, from behind `after`, at most `limit`. */
+  /** Records with this key prefix in code-unit order, after `after`, at most `limit`. */
   list(prefix: string, limit: number, after?: Maybe<string>): Promise<readonly KeptRecord[]>;
 }
 
-/** The part of the records below one name: nobody else's keys are seen or met. */
+/** The records below one name, isolated from other keys. */
 export function recordsBelow(records: Records, name: string): Records {
   const prefix = `${name}/`;
   return {

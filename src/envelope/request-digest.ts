@@ -1,7 +1,7 @@
 import type { Json } from "./json.js";
 import type { Part } from "./part.js";
 
-/** What makes two requests the same: the agent they are for, and what they say. Taken only where there is a key. */
+/** Identifies equal requests by their agent and content. Computed only for requests with an idempotency key. */
 export async function requestDigest(agent: string, content: readonly Part[]): Promise<string> {
   const lines = [JSON.stringify(agent)];
   for (const part of content) lines.push(await lineOf(part));
@@ -28,7 +28,7 @@ async function bodyOf(part: Part): Promise<Json> {
   }
 }
 
-/** Objects as lists of pairs in the order of their keys: the order of members is no difference. */
+/** Objects as key-sorted lists of pairs: member order does not matter. */
 function sorted(value: Json | undefined): Json {
   if (value === undefined || value === null || typeof value !== "object") return value ?? null;
   if (Array.isArray(value)) return value.map((item: Json) => sorted(item));
@@ -38,7 +38,7 @@ function sorted(value: Json | undefined): Json {
 }
 
 async function sha256(bytes: Uint8Array): Promise<string> {
-  // The platform's types want a view on an ArrayBuffer; ours never sit on shared memory.
+  // The platform's types require an ArrayBuffer view; these never use shared memory.
   const hash = await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
   return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -3,7 +3,10 @@ import type { ErrorCode } from "./error.js";
 import type { Maybe, Metadata } from "./json.js";
 import type { Part } from "./part.js";
 
-/** Why a task failed, in our own codes, so that every wire can say it in its own. */
+/** A position in a task's log. Opaque to clients; it identifies task and sequence, so that resuming needs no other state. */
+export type Cursor = string & { readonly __cursor: never };
+
+/** Why a task failed, as an error code that every protocol can express. */
 export interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
@@ -40,38 +43,38 @@ export interface Task {
   readonly metadata?: Maybe<Metadata>;
 }
 
-/** Final: no event follows, and none may. */
+/** Final: no further event may follow. */
 export function isTerminal(state: State): boolean {
   return state === "completed" || state === "failed" || state === "canceled" || state === "rejected";
 }
 
-/** The turn is over and the caller has to act. */
+/** The turn has ended and the caller must act. */
 export function isInterrupted(state: State): boolean {
   return state === "input-required" || state === "auth-required";
 }
 
-/** Where a caller wants to be told of what happens to a task. */
+/** A webhook that receives the events of a task. */
 export interface PushConfig {
   readonly taskId: string;
   readonly id: string;
   readonly url: string;
   readonly token?: Maybe<string>;
   readonly authentication?: Maybe<{ readonly scheme: string; readonly credentials?: Maybe<string> }>;
-  /** The wire it was asked for by: its version decides the form of what is sent. */
+  /** The protocol it was registered with: its version determines the payload format. */
   readonly via?: Maybe<{ readonly protocol: string; readonly version: string }>;
-  /** How far it was told. Known to the one who tells; nobody sets it. */
+  /** Delivery state. Set by the sender only. */
   readonly delivery?: Maybe<PushDelivery>;
 }
 
-/** `waiting`: nothing is due. `retrying`: the last try failed and another follows. `gave_up`: nothing more is sent. */
+/** `waiting`: nothing is due. `retrying`: the last attempt failed and another follows. `gave_up`: nothing more is sent. */
 export interface PushDelivery {
   readonly state: "waiting" | "pending" | "retrying" | "gave_up";
   /** The last journal entry that was accepted. */
   readonly seq: number;
-  /** Tries of the next entry that failed. */
+  /** Failed attempts for the next entry. */
   readonly failures: number;
-  /** Milliseconds since the epoch: when the next try is due. */
+  /** Milliseconds since the epoch of the next attempt. */
   readonly nextAt?: Maybe<number>;
-  /** What went wrong last, without secrets. */
+  /** The last error, without secrets. */
   readonly problem?: Maybe<string>;
 }

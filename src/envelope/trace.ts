@@ -9,7 +9,7 @@ const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const HEX_32 = /^[0-9a-f]{32}$/i;
 
-/** W3C Trace Context §3.2: an invalid header is as good as none; version ff and all-zero ids are invalid. */
+/** W3C Trace Context §3.2: an invalid header counts as none; version ff and all-zero ids are invalid. */
 export function parseTraceparent(header: string | undefined): TraceParent | undefined {
   if (header === undefined) return undefined;
   const match = TRACEPARENT.exec(header.trim());
@@ -31,7 +31,7 @@ export function traceIdHex(traceId: string | undefined): string | undefined {
   return UUID.test(traceId) ? traceId.replaceAll("-", "").toLowerCase() : undefined;
 }
 
-/** Same 16 bytes, whatever the spelling. Ids of no known form compare as text. */
+/** Compares the 16 bytes, whatever the spelling. Other ids compare as text. */
 export function sameTrace(a: string, b: string): boolean {
   return (traceIdHex(a) ?? a) === (traceIdHex(b) ?? b);
 }

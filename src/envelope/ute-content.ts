@@ -4,18 +4,18 @@ import { isObject, type Json, type JsonObject, type Maybe, type Metadata } from 
 import { dataPart, type Part, textPart } from "./part.js";
 
 /**
- * The one member of `content` when it is a list of parts. The seed has only plain objects there, so a list needs a mark
- * that no author's own object has by chance; an object that has it on purpose is itself written as a list of one.
+ * The only member of `content` for a list of parts. UTE allows only plain objects there, so a list needs a marker that no author's
+ * object has by chance; an object that does have it is written as a list of one.
  */
 export const PARTS_MEMBER = "urn:koine:parts:1";
-/** How many parts one message may list. */
+/** Maximum number of parts in one message. */
 export const MAX_LISTED_PARTS = 256;
 
 const PART_MEMBERS: ReadonlySet<string> = new Set(["text", "data", "raw", "url", "media_type", "name", "metadata"]);
 
 /**
- * `{"text": …}` is a text part and any other object a data part; `{"urn:koine:parts:1": […]}` is a list. A bare string is
- * taken as text, although the seed has none; it is written back as `{"text": …}`.
+ * `{"text": …}` is a text part and any other object a data part; `{"urn:koine:parts:1": […]}` is a list. A bare string is accepted as
+ * text, although UTE has none; it is written back as `{"text": …}`.
  */
 export function readContent(content: unknown): readonly Part[] {
   if (typeof content === "string") return [textPart(content)];
@@ -44,7 +44,7 @@ function isListForm(content: JsonObject): boolean {
   return Object.hasOwn(content, PARTS_MEMBER) && Object.keys(content).length === 1;
 }
 
-/** The text of an object whose only member is `text`, and a string. */
+/** The text of an object whose only member is a string `text`. */
 function soleText(content: JsonObject): Maybe<string> {
   const text = content["text"];
   return typeof text === "string" && Object.hasOwn(content, "text") && Object.keys(content).length === 1 ? text : undefined;
@@ -53,11 +53,11 @@ function soleText(content: JsonObject): Maybe<string> {
 function readList(list: unknown, path: string): readonly Part[] {
   if (!Array.isArray(list)) throw invalid(path, "must be an array of parts");
   if (list.length > MAX_LISTED_PARTS)
-    throw new AgentError("too_large", `${path} has ${list.length} parts; at most ${MAX_LISTED_PARTS} are read`, { field: path });
+    throw new AgentError("too_large", `${path} has ${list.length} parts; the limit is ${MAX_LISTED_PARTS}`, { field: path });
   return list.map((part: unknown, index) => readPart(part, `${path}[${index}]`));
 }
 
-/** Strict, because this form is ours: a member that would be lost is refused, and a later form gets a later mark. */
+/** Strict: a member that would be lost is refused; later formats get a later marker. */
 function readPart(part: unknown, path: string): Part {
   if (!isObject(part)) throw invalid(path, "must be an object");
   for (const name of Object.keys(part)) if (!PART_MEMBERS.has(name)) throw invalid(path, `has an unknown member "${name}"`);
@@ -98,7 +98,7 @@ function payloadOf(part: Part): { readonly [kind: string]: Json } {
   }
 }
 
-/** Without members that are undefined, so that the object equals its own JSON. */
+/** Drops undefined members, so that the object equals its own JSON. */
 function pruned(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
@@ -124,7 +124,7 @@ function optionalObject(value: unknown, path: string): Maybe<Metadata> {
   return value;
 }
 
-/** A message of our caller that is wrong at one member. */
+/** An error about one member of the caller's message. */
 export function invalid(field: string, problem: string): AgentError {
   return new AgentError("invalid_message", `${field === "" ? "the envelope" : field} ${problem}`, { field });
 }

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, type Maybe, type Metadata } from "./json.js";
 import { invalid } from "./ute-content.js";
 
-/** Takes the known members out of one object of a document and keeps the rest, so that nothing is lost on the way back. */
+/** Reads the known members of one object and keeps the rest, so that nothing is lost when writing it back. */
 export class MemberReader {
   readonly #source: JsonObject;
   readonly #path: string;
@@ -13,37 +13,37 @@ export class MemberReader {
     this.#path = path;
   }
 
-  /** A member with a name of the seed: absent or null is undefined, and a value of another type is refused. */
-  seed<T>(name: string, read: (value: Json) => Maybe<T>, expected: string): Maybe<T> {
+  /** A member defined by UTE: absent or null is undefined, and a value of another type is refused. */
+  standard<T>(name: string, read: (value: Json) => Maybe<T>, expected: string): Maybe<T> {
     const value = this.#own(name);
     if (value === undefined || value === null) return undefined;
-    const got = read(value);
+    const parsed = read(value);
     const field = this.#path === "" ? name : `${this.#path}.${name}`;
-    if (got === undefined) throw invalid(field, `must be ${expected}`);
+    if (parsed === undefined) throw invalid(field, `must be ${expected}`);
     this.#taken.add(name);
-    return got;
+    return parsed;
   }
 
-  /** A member with a name we added: a value that is not in our form is somebody else's, and stays with the rest. */
-  ours<T>(name: string, read: (value: Json) => Maybe<T>): Maybe<T> {
+  /** A member added by Koine: a value in another format belongs to someone else and stays in the rest. */
+  extension<T>(name: string, read: (value: Json) => Maybe<T>): Maybe<T> {
     const value = this.#own(name);
-    const got = value === undefined ? undefined : read(value);
-    if (got !== undefined) this.#taken.add(name);
-    return got;
+    const parsed = value === undefined ? undefined : read(value);
+    if (parsed !== undefined) this.#taken.add(name);
+    return parsed;
   }
 
-  /** Marks a member as dealt with elsewhere. */
+  /** Marks a member as handled elsewhere. */
   take(name: string): Maybe<Json> {
     this.#taken.add(name);
     return this.#own(name);
   }
 
-  /** Gives a member back: its value is the default, which is not written. */
-  leave(name: string): void {
+  /** Returns a member to the rest: its value is the default, which is not written. */
+  putBack(name: string): void {
     this.#taken.delete(name);
   }
 
-  /** Everything not taken, with the value it had. */
+  /** Everything not taken, with its original value. */
   rest(): Metadata {
     return Object.fromEntries(Object.entries(this.#source).filter(([name]) => !this.#taken.has(name)));
   }
@@ -53,16 +53,16 @@ export class MemberReader {
   }
 }
 
-/** An object of the members that have a value, in this order, then those of `rest` whose names are still free. */
+/** An object of the defined members in this order, followed by those of `rest` whose names are free. */
 export function joinMembers(known: readonly (readonly [string, Maybe<Json>])[], rest: Maybe<Json>): JsonObject {
   const members = known.filter(([, value]) => value !== undefined);
   const written = new Set(members.map(([name]) => name));
   if (isObject(rest)) for (const member of Object.entries(rest)) if (!written.has(member[0])) members.push(member);
-  // fromEntries defines members, it does not assign them: `__proto__` stays an ordinary name.
+  // fromEntries defines members instead of assigning them, so `__proto__` is an ordinary name.
   return Object.fromEntries(members);
 }
 
-/** Readers of one value: undefined for a value of another type. */
+/** Readers of one value: undefined for another type. */
 export const asString = (value: Json): Maybe<string> => (typeof value === "string" ? value : undefined);
 export const asBoolean = (value: Json): Maybe<boolean> => (typeof value === "boolean" ? value : undefined);
 export const asNumber = (value: Json): Maybe<number> => (typeof value === "number" && Number.isFinite(value) ? value : undefined);

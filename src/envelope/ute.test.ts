@@ -7,13 +7,13 @@ import { dataPart, type Part, textPart } from "./part.js";
 import { sameTrace } from "./trace.js";
 import { formatUte, parseUte, readUte, writeUte } from "./ute.js";
 
-/** The seed's sample (G.1), white space removed. */
+/** The sample G.1 of the UTE specification, white space removed. */
 const SAMPLE =
   '{"id":"uuid-v4","ts":1730000000.123,"src":"agent_A","dst":"agent_B","intent":"qa/search","content":{"question":"..."},' +
   '"context":{"trace_id":"uuid-v4","parent_id":"uuid-v4","idempotency_key":"uuid-v4","session_id":"s-123","priority":0,' +
   '"ttl_ms":30000,"stream":false,"artifact_refs":["uri://..."],"tags":["GAIA","docqa"]},' +
   '"meta":{"protocol_hint":"a2a|acp|anp|agora","retry_count":0}}';
-/** The router's sample (G.9), as printed there. */
+/** The router's sample G.9, as printed there. */
 const ROUTER_SAMPLE = `{ "id": "uuid-v4", "ts": 1730000000.1, "src": "A", "dst": "B",
   "intent": "qa/search",
   "content": { "question": "..." },
@@ -54,8 +54,8 @@ function failure(run: () => unknown): AgentError {
   throw new Error("nothing was thrown");
 }
 
-describe("the seed's samples", () => {
-  test("come back byte for byte, even in the seed's own order", () => {
+describe("the samples of the UTE specification", () => {
+  test("round-trip byte for byte, in the original member order", () => {
     expect(formatUte(parseUte(SAMPLE))).toBe(SAMPLE);
     expect(ordered(formatUte(parseUte(ROUTER_SAMPLE)))).toBe(ordered(ROUTER_SAMPLE));
   });
@@ -125,7 +125,7 @@ describe("readUte()", () => {
     expect(sameTrace(uuid, hex)).toBe(true);
   });
 
-  test("keeps members it does not know where they were, and gives them no power", () => {
+  test("keeps unknown members in place without interpreting them", () => {
     const text =
       '{"src":"a","dst":"b","content":{"__proto__":{"x":1}},"context":{"zone":"eu","__proto__":{"traceId":"t"}},' +
       '"meta":{"cost":{"usd":1}},"note":[1,null],"__proto__":{"role":"agent"}}';
@@ -145,7 +145,7 @@ describe("readUte()", () => {
       expect(rewritten({ ...MINIMAL, ...members })).toEqual({ ...MINIMAL, ...members });
   });
 
-  test("leaves members with our names but another form to whoever wrote them", () => {
+  test("keeps members with Koine's names but another format as unknown", () => {
     const foreign = { ...MINIMAL, role: "assistant", metadata: "m", references: 1, proofs: [{ alg: "x" }] };
     const envelope = readUte(foreign);
     expect(envelope).toMatchObject({ role: "user", metadata: undefined, references: undefined, proofs: undefined });
@@ -171,7 +171,7 @@ const BASE: Envelope = {
 const written = (...content: readonly Part[]): Json | undefined => writeUte({ ...BASE, content })["content"];
 
 describe("content", () => {
-  test("is the plain object where the seed's form can say it", () => {
+  test("is a plain object where UTE can express it", () => {
     expect(written(textPart("hi"))).toEqual({ text: "hi" });
     expect(written(dataPart({ question: "?" }))).toEqual({ question: "?" });
     expect(written(dataPart({ text: "hi", lang: "en" }))).toEqual({ text: "hi", lang: "en" });
@@ -198,7 +198,7 @@ describe("content", () => {
     expect(written()).toEqual({ "urn:koine:parts:1": [] });
   });
 
-  test("never takes an author's own object for one of our forms", () => {
+  test("never mistakes an author's object for a Koine format", () => {
     for (const data of [{ text: "hi" }, { "urn:koine:parts:1": [] }, { "urn:koine:parts:1": 5 }]) {
       expect(written(dataPart(data))).toEqual({ "urn:koine:parts:1": [{ data }] });
       expect(readUte(writeUte({ ...BASE, content: [dataPart(data)] })).content).toEqual([{ kind: "data", data }]);
@@ -232,7 +232,7 @@ describe("content", () => {
 });
 
 describe("writeUte()", () => {
-  test("writes what the seed has no name for under documented names", () => {
+  test("writes additional members under documented names", () => {
     const envelope: Envelope = {
       ...BASE,
       role: "agent",
@@ -333,7 +333,7 @@ describe("any document", () => {
     );
   });
 
-  test("is read, or refused with an error of ours", () => {
+  test("is read, or refused with an AgentError", () => {
     const anything = fc.oneof(
       json,
       fc.record({ src: json, dst: json, content: json, context: json, meta: json, id: json, ts: json }, maybe),

@@ -6,36 +6,36 @@ import { jsonText, partBytes } from "./part-bytes.js";
 import { invalid, readContent, writeContent } from "./ute-content.js";
 import { asBoolean, asCount, asNumber, asObject, asString, asStrings, joinMembers, MemberReader } from "./ute-members.js";
 
-/** The envelope as JSON, with the seed's names: for logs, files, recordings and the inspector. */
+/** UTE JSON: the envelope as a document, for logs, files, recordings and the inspector. */
 
-/** Content below this many bytes travels inside the envelope; what is larger travels by `artifact_refs`. */
+/** Content below this size is sent inside the envelope; larger content by `artifact_refs`. */
 export const INLINE_CONTENT_BYTES = 1_000_000;
 
-/** How an envelope is written. */
+/** Options for writing an envelope. */
 export interface WriteUteOptions {
-  /** Content of this many bytes or more is refused; `INLINE_CONTENT_BYTES` if not given. */
+  /** Content of this size or more is refused. Default: `INLINE_CONTENT_BYTES`. */
   readonly inlineBytes?: number;
 }
 
 /**
- * A UTE document as an envelope. Members without a name of ours, and known ones that hold null or a default, are kept in
- * `extra`: at its top level those of the document, below `extra.context` and `extra.meta` those of the two groups.
+ * Reads a UTE document. Unknown members, and known ones with null or a default value, are kept in `extra`: those of the document at its
+ * top level, those of the two groups below `extra.context` and `extra.meta`.
  */
 export function readUte(document: unknown): Envelope {
   const top = new MemberReader(document, "");
-  const id = top.seed("id", asString, "a string") ?? "";
-  const ts = top.seed("ts", asNumber, "a number of seconds") ?? 0;
-  const intent = top.seed("intent", asString, "a string") ?? "";
-  if (id === "") top.leave("id");
-  if (ts === 0) top.leave("ts");
-  if (intent === "") top.leave("intent");
-  const src = required(top.seed("src", asString, "a string"), "src");
-  const dst = required(top.seed("dst", asString, "a string"), "dst");
+  const id = top.standard("id", asString, "a string") ?? "";
+  const ts = top.standard("ts", asNumber, "a number of seconds") ?? 0;
+  const intent = top.standard("intent", asString, "a string") ?? "";
+  if (id === "") top.putBack("id");
+  if (ts === 0) top.putBack("ts");
+  if (intent === "") top.putBack("intent");
+  const src = required(top.standard("src", asString, "a string"), "src");
+  const dst = required(top.standard("dst", asString, "a string"), "dst");
   const content = readContent(required(top.take("content"), "content"));
   const context = new MemberReader(top.take("context"), "context");
-  const metaSource = top.seed("meta", asObject, "an object");
+  const metaSource = top.standard("meta", asObject, "an object");
   const meta = metaSource && new MemberReader(metaSource, "meta");
-  const agent = top.ours("role", (role) => (role === "agent" ? role : undefined));
+  const agent = top.extension("role", (role) => (role === "agent" ? role : undefined));
   return {
     id,
     ts,
@@ -46,18 +46,18 @@ export function readUte(document: unknown): Envelope {
     content,
     context: readContext(context),
     meta: {
-      protocolHint: meta?.seed("protocol_hint", asString, "a string"),
-      retryCount: meta?.seed("retry_count", asCount, "a whole number"),
+      protocolHint: meta?.standard("protocol_hint", asString, "a string"),
+      retryCount: meta?.standard("retry_count", asCount, "a whole number"),
     },
-    references: top.ours("references", asStrings),
-    extensions: top.ours("extensions", asStrings),
-    metadata: top.ours("metadata", asObject),
-    proofs: top.ours("proofs", readProofs),
+    references: top.extension("references", asStrings),
+    extensions: top.extension("extensions", asStrings),
+    metadata: top.extension("metadata", asObject),
+    proofs: top.extension("proofs", readProofs),
     extra: gather(top.rest(), context.rest(), meta?.rest(), metaSource),
   };
 }
 
-/** The document of an envelope, in the seed's order. Throws `too_large` when its content should travel by reference. */
+/** The UTE document of an envelope, in the standard member order. Throws `too_large` if its content should be sent by reference. */
 export function writeUte(envelope: Envelope, options: WriteUteOptions = {}): JsonObject {
   const { id, ts, intent, extra } = envelope;
   if (!Number.isFinite(ts)) throw new AgentError("encode", "ts must be a number of seconds", { field: "ts" });
@@ -82,7 +82,7 @@ export function writeUte(envelope: Envelope, options: WriteUteOptions = {}): Jso
   );
 }
 
-/** A UTE document as text. Whoever reads text from outside bounds its length and depth first. */
+/** Parses UTE text. Callers with untrusted text must bound its length and depth first. */
 export function parseUte(text: string): Envelope {
   let document: unknown;
   try {
@@ -93,25 +93,25 @@ export function parseUte(text: string): Envelope {
   return readUte(document);
 }
 
-/** One line of JSON. */
+/** The UTE document as one line of JSON. */
 export function formatUte(envelope: Envelope, options: WriteUteOptions = {}): string {
   return jsonText(writeUte(envelope, options));
 }
 
 function readContext(context: MemberReader): Context {
   return {
-    traceId: context.seed("trace_id", asString, "a string"),
-    parentId: context.seed("parent_id", asString, "a string"),
-    idempotencyKey: context.seed("idempotency_key", asString, "a string"),
-    sessionId: context.seed("session_id", asString, "a string"),
-    taskId: context.ours("task_id", asString),
-    priority: context.seed("priority", asNumber, "a number"),
-    ttlMs: context.seed("ttl_ms", (value) => notNegative(asNumber(value)), "a number of milliseconds"),
-    stream: context.seed("stream", asBoolean, "true or false"),
-    artifactRefs: context.seed("artifact_refs", asStrings, "an array of strings"),
-    tags: context.seed("tags", asStrings, "an array of strings"),
-    minVersion: context.ours("min_version", asString),
-    maxVersion: context.ours("max_version", asString),
+    traceId: context.standard("trace_id", asString, "a string"),
+    parentId: context.standard("parent_id", asString, "a string"),
+    idempotencyKey: context.standard("idempotency_key", asString, "a string"),
+    sessionId: context.standard("session_id", asString, "a string"),
+    taskId: context.extension("task_id", asString),
+    priority: context.standard("priority", asNumber, "a number"),
+    ttlMs: context.standard("ttl_ms", (value) => notNegative(asNumber(value)), "a number of milliseconds"),
+    stream: context.standard("stream", asBoolean, "true or false"),
+    artifactRefs: context.standard("artifact_refs", asStrings, "an array of strings"),
+    tags: context.standard("tags", asStrings, "an array of strings"),
+    minVersion: context.extension("min_version", asString),
+    maxVersion: context.extension("max_version", asString),
   };
 }
 
@@ -135,7 +135,7 @@ function writeContext(context: Context, rest: Maybe<Json>): JsonObject {
   );
 }
 
-/** Undefined when there is nothing to say and the document said nothing. */
+/** Undefined if both the envelope and the document have none. */
 function writeMeta(meta: Envelope["meta"], rest: Maybe<Json>): Maybe<JsonObject> {
   if (meta.protocolHint === undefined && meta.retryCount === undefined && !isObject(rest)) return undefined;
   return joinMembers(
@@ -147,7 +147,7 @@ function writeMeta(meta: Envelope["meta"], rest: Maybe<Json>): Maybe<JsonObject>
   );
 }
 
-/** An empty `meta` is kept as such, because a document without one is another document. */
+/** An empty `meta` is kept, because a document without one is a different document. */
 function gather(top: Metadata, context: Metadata, meta: Maybe<Metadata>, metaSource: Maybe<Metadata>): Maybe<Metadata> {
   const keepMeta = meta !== undefined && (hasMembers(meta) || !hasMembers(metaSource ?? {}));
   const extra = joinMembers(

@@ -61,7 +61,7 @@ export function createHost(parts: HostParts): Host {
       const lose = parts.onLoss && ((loss: Loss) => parts.onLoss?.(loss, agent, request));
       const credential = parts.sendsCredentialsOn?.(agent) === true ? credentialIn(request) : undefined;
       const hops = hopsIn(request.headers);
-      const call = startCall({ agent, caller, credential, via, parameters, deadline, hops, request: request, lose });
+      const call = startCall({ agent, caller, credential, via, parameters, deadline, hops, request, reportLoss: lose });
       parts.began?.(request, call);
       return call;
     },

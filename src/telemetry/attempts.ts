@@ -1,17 +1,17 @@
 import type { Cancel, Maybe, Operation } from "../envelope/index.js";
 import type { HttpRequest } from "../transport/exchange.js";
 
-/** One try of one call, as the wire sees it. */
+/** One attempt of a call, as the transport sees it. */
 export interface Attempt {
   readonly operation: Operation;
   readonly traceId: Maybe<string>;
-  /** It repeats an earlier one: its bytes are overhead. */
+  /** True for a retry: its bytes count as overhead. */
   readonly repeats: boolean;
 }
 
 /**
- * Tells the link which call a request belongs to. The layer above the client half and the link below it share nothing
- * but the cancel: a client half hands `call.cancel` on as `request.cancel`, and each try has its own.
+ * Maps a request to the call attempt it belongs to. The layer above the protocol client and the link below it share only the
+ * cancel: a protocol client passes `call.cancel` on as `request.cancel`, and each attempt has its own.
  */
 export class Attempts {
   readonly #byCancel = new WeakMap<Cancel, Attempt>();
@@ -26,7 +26,7 @@ export class Attempts {
     if (this.#byCancel.delete(cancel)) this.#open--;
   }
 
-  /** Asks for the request's cancel only when some try is marked: most requests have made none yet. */
+  /** Reads the request's cancel only when some attempt is registered: creating it has a cost. */
   of(request: HttpRequest): Maybe<Attempt> {
     return this.#open === 0 ? undefined : this.#byCancel.get(request.cancel);
   }

@@ -1,10 +1,10 @@
 import type { AgentEvent, Operation, Part, Task } from "../envelope/index.js";
 
 const encoder = new TextEncoder();
-/** Written over at every use and never read: only the count matters. */
+/** Overwritten at every use: only the byte count matters. */
 const scratch = new Uint8Array(16 * 1024);
 
-/** Bytes of a text as UTF-8. A lone surrogate counts as the three bytes it is replaced by. */
+/** UTF-8 length. A lone surrogate counts as the three bytes of its replacement. */
 export function utf8Length(text: string): number {
   let bytes = 0;
   let read = 0;
@@ -16,7 +16,7 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-/** What the author wrote: text, bytes, address, or the JSON of data; no names, media types or metadata. */
+/** Authored content: text, bytes, URL, or the JSON of data; without names, media types and metadata. */
 export function partsBytes(parts: readonly Part[]): number {
   let bytes = 0;
   for (const part of parts) bytes += partBytes(part);
@@ -38,12 +38,12 @@ function partBytes(part: Part): number {
   }
 }
 
-/** Content bytes that go out with an operation. */
+/** Content bytes sent with an operation. */
 export function sentContentBytes(operation: Operation): number {
   return operation.kind === "send" ? partsBytes(operation.envelope.content) : 0;
 }
 
-/** Content bytes that come back with an event. History is what was counted before. */
+/** Content bytes received with an event. History was counted before. */
 export function receivedContentBytes(event: AgentEvent): number {
   switch (event.kind) {
     case "message":

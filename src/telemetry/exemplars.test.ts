@@ -27,7 +27,7 @@ function watched(side: "client" | "server") {
   return { metrics, telemetry, handler };
 }
 
-describe.each(["client", "server"] as const)("the examples of a %s", (side) => {
+describe.each(["client", "server"] as const)("the exemplars of a %s", (side) => {
   test.each([
     ["the trace that the call continues", send("another"), `00-${TRACE}-00f067aa0ba902b7-01`],
     ["else the one that the message names", send("4bf92f35-77b3-4da6-a3ce-929d0e0e4736"), undefined],

@@ -1,6 +1,6 @@
 import { type Maybe, traceIdHex } from "../envelope/index.js";
 
-/** One call as an example of the bucket it was counted in: where to look for why it took that long. */
+/** A sample call of a histogram bucket, with its trace. */
 export interface Exemplar {
   /** 32 hex digits. */
   readonly traceId: string;
@@ -9,23 +9,23 @@ export interface Exemplar {
   readonly atMs: number;
 }
 
-/** The last example of each bucket. Places are written over, so that a call costs no new object. */
+/** The last exemplar of each bucket. Slots are overwritten, so that a call allocates nothing. */
 export class Exemplars {
   readonly #now: () => number;
-  #places: Maybe<Maybe<{ -readonly [Member in keyof Exemplar]: Exemplar[Member] }>[]>;
+  #slots: Maybe<Maybe<{ -readonly [Member in keyof Exemplar]: Exemplar[Member] }>[]>;
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** A text that is no trace id is not kept: a caller may write anything there, and of any length. */
+  /** Ignores a value that is not a trace id: it comes from the caller. */
   put(bucket: number, value: number, traceId: string): void {
     const hex = traceIdHex(traceId);
     if (hex === undefined) return;
-    this.#places ??= [];
-    const place = this.#places[bucket];
+    this.#slots ??= [];
+    const place = this.#slots[bucket];
     if (place === undefined) {
-      this.#places[bucket] = { traceId: hex, value, atMs: this.#now() };
+      this.#slots[bucket] = { traceId: hex, value, atMs: this.#now() };
       return;
     }
     place.traceId = hex;
@@ -33,8 +33,8 @@ export class Exemplars {
     place.atMs = this.#now();
   }
 
-  /** Copies, by bucket; undefined where there is none at all. */
+  /** Copies by bucket; undefined if there are none. */
   all(): Maybe<readonly Maybe<Exemplar>[]> {
-    return this.#places && Array.from(this.#places, (place) => place && { ...place });
+    return this.#slots && Array.from(this.#slots, (place) => place && { ...place });
   }
 }

@@ -8,7 +8,7 @@ const note: EncodeNote = {
 };
 
 describe("combineHooks", () => {
-  test("tells every observer, in order, and has only the hooks somebody wants", () => {
+  test("notifies every observer in order, and has only the hooks that are observed", () => {
     const told: string[] = [];
     const hooks = combineHooks([
       { beforeEncode: () => void told.push("first") },
@@ -19,7 +19,7 @@ describe("combineHooks", () => {
     expect(Object.keys(hooks)).toEqual(["beforeEncode"]);
   });
 
-  test("one that throws keeps nobody from being told, and its error goes to the sink", () => {
+  test("an observer that throws does not affect the others, and its error goes to the sink", () => {
     const told: string[] = [];
     const errors: unknown[] = [];
     const broken = new Error("broken");

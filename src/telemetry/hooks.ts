@@ -1,74 +1,74 @@
 import type { AgentError, AgentEvent, Maybe, Operation } from "../envelope/index.js";
 import type { Edge } from "./edge.js";
 
-/** On every note: between whom, and in which trace. */
-export interface Noted {
+/** Common to all notes: the edge and the trace. */
+export interface HookNote {
   readonly edge: Edge;
   readonly traceId: Maybe<string>;
 }
-export interface EncodeNote extends Noted {
+export interface EncodeNote extends HookNote {
   readonly operation: Operation;
 }
-export interface EncodedNote extends Noted {
-  /** Undefined when the client half sent a request that belongs to no call, such as a look at a card. */
+export interface EncodedNote extends HookNote {
+  /** Undefined for a request outside any call, such as fetching a card. */
   readonly operation: Maybe<Operation>;
-  /** The protocol's own body. Not a copy: do not write to it. */
+  /** The protocol body. Not a copy: do not modify it. */
   readonly payload: Uint8Array;
 }
-export interface TransportNote extends Noted {
+export interface TransportNote extends HookNote {
   readonly method: string;
-  /** Where it goes, without query; header fields are left out because they hold credentials. */
+  /** The URL without its query. Header fields are omitted because they hold credentials. */
   readonly target: string;
   readonly bytes: number;
 }
 export interface TransportedNote extends TransportNote {
-  /** Undefined when no response came. */
+  /** Undefined if no response arrived. */
   readonly status: Maybe<number>;
   readonly receivedBytes: number;
   /** From the request to the last byte of the response. */
   readonly elapsedMs: number;
-  /** Set when the exchange failed, also in the middle of a streamed body. */
+  /** Set if the exchange failed, also in the middle of a streamed body. */
   readonly error: Maybe<AgentError>;
 }
-export interface StreamEventNote extends Noted {
+export interface StreamEventNote extends HookNote {
   readonly operation: Operation;
   readonly event: AgentEvent;
-  /** Counts from 0. */
+  /** Starts at 0. */
   readonly index: number;
 }
-export interface DecodeNote extends Noted {
+export interface DecodeNote extends HookNote {
   readonly operation: Operation;
   readonly event: AgentEvent;
 }
-/** What a policy says that tries again; see `policyWatch`. */
-export interface RetryNote extends Noted {
-  /** The try that comes now; the first retry is 1. */
+/** Reported by a retrying policy; see `policyWatch`. */
+export interface RetryNote extends HookNote {
+  /** The attempt that starts now; the first retry is 1. */
   readonly attempt: number;
   readonly error: AgentError;
 }
 export interface BackoffNote extends RetryNote {
   readonly waitMs: number;
 }
-export interface ErrorNote extends Noted {
+export interface ErrorNote extends HookNote {
   readonly operation: Operation;
   readonly error: AgentError;
 }
 
-/** What an observer of outgoing calls may want to see, in the order in which it happens. */
+/** Callbacks for outgoing calls, in the order in which they run. */
 export interface Hooks {
-  /** An operation is about to become a protocol payload; once per try. */
+  /** Before an operation is encoded; once per attempt. */
   beforeEncode?(note: EncodeNote): void;
   afterEncode?(note: EncodedNote): void;
   beforeTransport?(note: TransportNote): void;
-  /** The response is complete, or will never be. */
+  /** The response is complete or has failed. */
   afterTransport?(note: TransportedNote): void;
-  /** The payload of an answer has become an event. */
+  /** A payload was decoded to an event. */
   onDecode?(note: DecodeNote): void;
-  /** Each event of a streamed answer as the caller gets it. */
+  /** Each event of a streamed answer, as delivered to the caller. */
   onStreamEvent?(note: StreamEventNote): void;
   onBackoff?(note: BackoffNote): void;
   onRetry?(note: RetryNote): void;
-  /** The call failed for good. */
+  /** The call failed after all retries. */
   onError?(note: ErrorNote): void;
 }
 
@@ -78,7 +78,7 @@ export type HookErrorSink = (thrown: unknown, hook: HookName) => void;
 type Notes = { readonly [Name in HookName]: Parameters<Required<Hooks>[Name]>[0] };
 type AnyHook<Name extends HookName> = (note: Notes[Name]) => unknown;
 
-/** Many observers as one. None can break the call, or keep another from seeing it; what they throw goes to the sink. */
+/** Combines several observers. An observer that throws affects neither the call nor the others; the error goes to `onHookError`. */
 export function combineHooks(observers: readonly Hooks[], onHookError?: HookErrorSink): Hooks {
   return {
     ...combined("beforeEncode", observers, onHookError),
@@ -93,7 +93,7 @@ export function combineHooks(observers: readonly Hooks[], onHookError?: HookErro
   };
 }
 
-/** The one member, or none when nobody wants it: an absent hook costs nothing where it would be called. */
+/** Omits a hook that no observer has, so that it costs nothing at the call site. */
 function combined<Name extends HookName>(
   name: Name,
   observers: readonly Hooks[],
@@ -102,22 +102,22 @@ function combined<Name extends HookName>(
   const listening = observers.filter((observer) => observer[name] !== undefined);
   if (listening.length === 0) return {};
   const hook = (note: Notes[Name]): void => {
-    for (const observer of listening) tell(observer, name, note, onHookError);
+    for (const observer of listening) notify(observer, name, note, onHookError);
   };
   return { [name]: hook } as { readonly [Key in Name]: AnyHook<Name> }; // a computed key widens to string otherwise
 }
 
-function tell<Name extends HookName>(
+function notify<Name extends HookName>(
   observer: Hooks,
   name: Name,
   note: Notes[Name],
   onHookError: HookErrorSink | undefined,
 ): void {
   try {
-    const hook = observer[name] as AnyHook<Name>; // only observers that have this hook are asked, and Notes pairs them
-    const told = hook.call(observer, note);
-    // An async observer fails later; left alone that would end the process.
-    if (told instanceof Promise) told.catch((thrown: unknown) => report(thrown, name, onHookError));
+    const hook = observer[name] as AnyHook<Name>; // filtered for observers with this hook, and Notes pairs them
+    const result = hook.call(observer, note);
+    // An unhandled rejection of an async observer would end the process.
+    if (result instanceof Promise) result.catch((thrown: unknown) => report(thrown, name, onHookError));
   } catch (thrown) {
     report(thrown, name, onHookError);
   }
@@ -127,6 +127,6 @@ function report(thrown: unknown, name: HookName, onHookError: HookErrorSink | un
   try {
     onHookError?.(thrown, name);
   } catch {
-    // The sink of last resort failed; the call goes on all the same.
+    // The error sink itself failed; the call continues.
   }
 }

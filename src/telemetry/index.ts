@@ -1,4 +1,4 @@
-/** What happened: hooks, metrics and spans around calls. */
+/** Hooks, metrics, log lines and spans around calls. */
 export type { Edge } from "./edge.js";
 export type { Exemplar } from "./exemplars.js";
 export {
@@ -10,8 +10,8 @@ export {
   type ErrorNote,
   type HookErrorSink,
   type HookName,
+  type HookNote,
   type Hooks,
-  type Noted,
   type RetryNote,
   type StreamEventNote,
   type TransportedNote,

@@ -1,13 +1,13 @@
 import type { Maybe } from "../envelope/index.js";
 
-/** One thing that happened, flat, for whoever reads logs by machine. Holds names, codes and figures; never content or secrets. */
+/** One structured log line. Contains names, codes and numbers; never content or secrets. */
 export interface LogLine {
   /** ISO 8601, UTC. */
   readonly time: string;
   readonly level: "info" | "warn";
-  /** What kind of thing, such as `koine.circuit`. */
+  /** The kind of event, such as `koine.circuit`. */
   readonly event: string;
-  /** One sentence for people. */
+  /** A human-readable sentence. */
   readonly message: string;
   readonly trace_id: Maybe<string>;
   readonly src_agent: string;
@@ -17,10 +17,10 @@ export interface LogLine {
 }
 export type LogFact = Maybe<string | number | readonly string[]>;
 
-/** Must not wait. What it throws is dropped: a log that is full must not stop a call. */
+/** Must not block. Errors are ignored: a failing log must not stop a call. */
 export type LogSink = (line: LogLine) => void;
 
-/** Each line as one line of JSON, to wherever `write` puts it. */
+/** Writes each line as one line of JSON. */
 export function jsonLines(write: (text: string) => void): LogSink {
   return (line) => write(`${JSON.stringify(line)}\n`);
 }

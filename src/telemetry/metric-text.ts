@@ -1,11 +1,11 @@
 import type { Edge } from "./edge.js";
 
-/** What both text formats write in the same way. */
+/** Label syntax shared by both text formats. */
 export function labelText({ srcAgent, dstId, protocol }: Edge): string {
   return `src_agent="${escapeQuoted(srcAgent)}",dst_id="${escapeQuoted(dstId)}",protocol="${escapeQuoted(protocol)}"`;
 }
 
-/** The formats take what Go's ParseFloat takes; only infinity is spelled differently. */
+/** Both formats accept Go's ParseFloat syntax; only infinity is spelled differently. */
 export function numberText(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return "+Inf";
   return value === Number.NEGATIVE_INFINITY ? "-Inf" : String(value);

@@ -8,14 +8,14 @@ function samplesOf(metrics: ReturnType<typeof createMetrics>, name: string): rea
 }
 
 describe("createMetrics", () => {
-  test("one meter per edge, whoever asks", () => {
+  test("one meter per edge", () => {
     const metrics = createMetrics();
     expect(metrics.edge({ ...EDGE })).toBe(metrics.edge(EDGE));
     expect(metrics.meter("planner", "translator", "p")).toBe(metrics.edge(EDGE));
     expect(metrics.edge({ ...EDGE, protocol: "q" })).not.toBe(metrics.edge(EDGE));
   });
 
-  test("counts what it is told", () => {
+  test("counts what is reported", () => {
     const metrics = createMetrics({ latencyBounds: [0.1, 1] });
     const meter = metrics.edge(EDGE);
     meter.observe(0.1);
@@ -33,7 +33,7 @@ describe("createMetrics", () => {
     expect(samplesOf(metrics, "MSG_BYTES_RETRY_OVERHEAD")).toEqual([{ edge: EDGE, value: 3 }]);
   });
 
-  test("beyond the last place everything is `other`, and the limit holds with it", () => {
+  test("beyond the limit everything is `other`, and the limit holds with it", () => {
     const metrics = createMetrics({ maxSeries: 3 });
     for (let index = 0; index < 50; index++) metrics.meter(`caller-${index}`, "translator", "p").fail();
     expect(samplesOf(metrics, "REQUEST_FAILURES")).toEqual([
@@ -77,7 +77,7 @@ describe("createMetrics", () => {
     ]);
   });
 
-  test("refuses a name that is none, or that means something else already", () => {
+  test("refuses an invalid name and one registered with another type", () => {
     const metrics = createMetrics();
     metrics.counter("HEDGE_FIRES", "hedges");
     expect(() => metrics.counter("hedge fires", "")).toThrow('"hedge fires" is not a metric name');

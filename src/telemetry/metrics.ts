@@ -3,17 +3,17 @@ import type { Edge } from "./edge.js";
 import { type Exemplar, Exemplars } from "./exemplars.js";
 import { type SeriesLimits, SeriesTable } from "./series.js";
 
-/** The counters of one edge, resolved once: the hot path adds numbers to one object. */
+/** The metrics of one edge, resolved once so that the hot path only adds numbers. */
 export interface EdgeMeter {
-  /** REQUEST_LATENCY: a call from its beginning to the end of its answer. The trace stands as an example of its bucket. */
+  /** REQUEST_LATENCY: from the start of a call to the end of its answer. The trace becomes the exemplar of its bucket. */
   observe(latencySeconds: number, traceId?: Maybe<string>): void;
   /** REQUEST_FAILURES */
   fail(): void;
-  /** MSG_BYTES: the serialised protocol payload, both ways, counted where it is exchanged. */
+  /** MSG_BYTES: serialised protocol payload, both directions, counted at the transport. */
   bytes(count: number): void;
-  /** MSG_BYTES_PAYLOAD: content only, both ways. */
+  /** MSG_BYTES_PAYLOAD: content only, both directions. */
   payload(count: number): void;
-  /** MSG_BYTES_RETRY_OVERHEAD: requests that repeat an earlier one. */
+  /** MSG_BYTES_RETRY_OVERHEAD: retried requests. */
   retryOverhead(count: number): void;
 }
 
@@ -30,13 +30,13 @@ export type Sample =
   | { readonly edge: Edge; readonly value: number }
   | {
       readonly edge: Edge;
-      /** Observations up to and including each bound, and in the last place all of them. */
+      /** Observations up to and including each bound; the last element is the total. */
       readonly cumulative: readonly number[];
       readonly sum: number;
-      /** The last call of each bucket whose trace is known. Undefined where there is none at all. */
+      /** The last traced call of each bucket. Undefined if there is none. */
       readonly exemplars?: Maybe<readonly Maybe<Exemplar>[]>;
     };
-/** What an exporter needs to know of one metric. */
+/** One metric as an exporter needs it. */
 export interface Family {
   readonly name: string;
   readonly help: string;
@@ -48,7 +48,7 @@ export interface Family {
 
 export interface Metrics {
   edge(edge: Edge): EdgeMeter;
-  /** The same with the labels apart: no object is made for a known edge. */
+  /** As `edge`, without allocating an object for a known edge. */
   meter(srcAgent: string, dstId: string, protocol: string): EdgeMeter;
   counter(name: string, help: string): CellFamily;
   gauge(name: string, help: string): CellFamily;
@@ -56,13 +56,13 @@ export interface Metrics {
 }
 
 export interface MetricsOptions extends Partial<SeriesLimits> {
-  /** Upper bounds of REQUEST_LATENCY in seconds, rising. */
+  /** Upper bounds of REQUEST_LATENCY in seconds, ascending. */
   readonly latencyBounds?: readonly number[];
-  /** Milliseconds since the epoch, for the time of an example. */
+  /** Milliseconds since the epoch, for exemplar timestamps. */
   readonly now?: () => number;
 }
 
-/** From a call inside one machine to an agent that thinks for minutes. */
+/** From an in-process call to an agent that runs for minutes. */
 export const LATENCY_BOUNDS: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 ];
@@ -90,7 +90,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     if (!METRIC_NAME.test(name)) throw new TypeError(`"${name}" is not a metric name: letters, digits, _ and : only`);
     const known = registered.get(name);
     if (OWN_NAMES.has(name) || (known !== undefined && known.type !== type))
-      throw new TypeError(`the metric ${name} is already there as another one`);
+      throw new TypeError(`the metric ${name} is already registered with another type or help text`);
     const table = known?.table ?? new SeriesTable(limits, () => new NumberCell());
     if (known === undefined) registered.set(name, { help, type, table });
     return { edge: (edge) => table.at(edge) };
@@ -117,7 +117,7 @@ class NumberCell implements Cell {
 
 class Meter implements EdgeMeter {
   readonly #bounds: readonly number[];
-  /** Observations per bucket; the last is above every bound. */
+  /** Observations per bucket; the last bucket is above every bound. */
   readonly counts: Float64Array;
   readonly exemplars: Exemplars;
   sum = 0;
@@ -136,7 +136,7 @@ class Meter implements EdgeMeter {
     const bounds = this.#bounds;
     let bucket = 0;
     while (bucket < bounds.length && latencySeconds > (bounds[bucket] as number)) bucket++; // bucket < length
-    this.counts[bucket] = (this.counts[bucket] as number) + 1; // one place more than bounds
+    this.counts[bucket] = (this.counts[bucket] as number) + 1; // one element more than bounds
     this.sum += latencySeconds;
     if (traceId !== undefined) this.exemplars.put(bucket, latencySeconds, traceId);
   }
@@ -154,7 +154,7 @@ class Meter implements EdgeMeter {
   }
 }
 
-/** The four counters beside the histogram, in the order of the exposition. */
+/** The four counters beside the histogram, in exposition order. */
 const OWN_COUNTERS = [
   ["REQUEST_FAILURES", "Calls that failed; a task that ends as failed is an answer", (meter: Meter) => meter.failures],
   ["MSG_BYTES", "Bytes of serialised protocol payload, requests and responses", (meter: Meter) => meter.messageBytes],

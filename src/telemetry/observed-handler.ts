@@ -7,35 +7,35 @@ import { type Edge, retriesOf } from "./edge.js";
 import type { HookName, Hooks } from "./hooks.js";
 import type { EdgeMeter } from "./metrics.js";
 
-/** Who watches the calls over one edge. */
+/** The observers of one edge. */
 export interface CallObserver {
   readonly edge: Edge;
   readonly meter: Maybe<EdgeMeter>;
-  /** Already guarded: what they throw never arrives here. */
+  /** Already guarded: they never throw. */
   readonly hooks: Maybe<Hooks>;
-  /** Milliseconds on a clock that never goes back. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
 }
 
-interface Watched {
+interface ObservedCall {
   readonly operation: Operation;
   readonly call: Call;
   readonly startedMs: number;
   events: number;
 }
 
-/** Outside every policy: what the caller waited for, what it got, and whether it failed for good. */
+/** Outside all policies: total latency, delivered content and final failure. */
 export function observedHandler({ edge, meter, hooks, now }: CallObserver): Layer {
-  return around<Watched>({
+  return around<ObservedCall>({
     begin(operation, call) {
       meter?.payload(sentContentBytes(operation));
       return { operation, call, startedMs: now(), events: 0 };
     },
-    event(watched, event, shape) {
+    event(observed, event, shape) {
       meter?.payload(receivedContentBytes(event));
       if (shape === "one" || hooks?.onStreamEvent === undefined) return;
-      const { operation, call } = watched;
-      hooks.onStreamEvent({ edge, traceId: traceIdOf(operation, call), operation, event, index: watched.events++ });
+      const { operation, call } = observed;
+      hooks.onStreamEvent({ edge, traceId: traceIdOf(operation, call), operation, event, index: observed.events++ });
     },
     end({ operation, call, startedMs }, outcome) {
       if (meter !== undefined) record(meter, (now() - startedMs) / 1000, outcome, traceIdOf(operation, call));
@@ -45,29 +45,29 @@ export function observedHandler({ edge, meter, hooks, now }: CallObserver): Laye
   });
 }
 
-/** A call that its own caller gave up says nothing about the one that was called: neither latency nor failure. */
+/** Calls that the caller cancelled count neither as latency nor as failure of the peer. */
 export function record(meter: EdgeMeter, latencySeconds: number, outcome: Outcome, traceId: Maybe<string>): void {
   if (outcome.kind === "stopped" || (outcome.kind === "failed" && outcome.error.code === "cancelled")) return;
   meter.observe(latencySeconds, traceId);
   if (outcome.kind === "failed") meter.fail();
 }
 
-interface Tried {
+interface ObservedAttempt {
   readonly operation: Operation;
   readonly call: Call;
   readonly linked: LinkedCancel;
 }
 
-/** The hooks that need to know, on the wire, which call a request belongs to. */
+/** Hooks that need to map a request to its call. */
 const WIRE_HOOKS = ["beforeEncode", "afterEncode", "beforeTransport", "afterTransport", "onDecode"] as const satisfies HookName[];
 
-/** Directly around a client half, inside every policy: each try as it is encoded, and each event as it was decoded. */
+/** Directly around a protocol client, inside all policies: each encoded attempt and each decoded event. */
 export function observedWire({ edge, hooks }: CallObserver, attempts: Attempts): Layer {
-  const everyTry = hooks !== undefined && WIRE_HOOKS.some((name) => hooks[name] !== undefined);
-  return around<Tried>({
+  const everyAttempt = hooks !== undefined && WIRE_HOOKS.some((name) => hooks[name] !== undefined);
+  return around<ObservedAttempt>({
     begin(operation, call) {
       const repeats = retriesOf(operation) > 0;
-      if (!everyTry && !repeats) return undefined;
+      if (!everyAttempt && !repeats) return undefined;
       const traceId = traceIdOf(operation, call);
       const linked = linkedCancel(call.cancel);
       attempts.begin(linked.source, { operation, traceId, repeats });

@@ -8,18 +8,18 @@ import type { Hooks } from "./hooks.js";
 import type { EdgeMeter } from "./metrics.js";
 import { chunkBytes, watchBody } from "./watch-body.js";
 
-/** Who watches one link. */
+/** The observers of one link. */
 export interface LinkObserver {
   readonly edge: Edge;
   readonly meter: Maybe<EdgeMeter>;
-  /** Already guarded: what they throw never arrives here. */
+  /** Already guarded: they never throw. */
   readonly hooks: Maybe<Hooks>;
   readonly attempts: Attempts;
-  /** Milliseconds on a clock that never goes back. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
 }
 
-/** The same link, with every payload counted once: here, where bytes leave and arrive. */
+/** Counts every payload once, where bytes are sent and received. */
 export function observedLink(link: Link, observer: LinkObserver): Link {
   const observed = {
     exchange: observedExchange(link.exchange, observer),
@@ -29,7 +29,7 @@ export function observedLink(link: Link, observer: LinkObserver): Link {
   if (link.open === undefined) return observed;
   const open: Link["open"] = async (url, subprotocols) => {
     const session = await link.open?.(url, subprotocols);
-    if (session === undefined) throw new AgentError("unsupported", "this link opens no sessions", { sent: "no" });
+    if (session === undefined) throw new AgentError("unsupported", "this link does not support sessions", { sent: "no" });
     return observedSession(session, observer.meter);
   };
   return { ...observed, open };
@@ -37,24 +37,24 @@ export function observedLink(link: Link, observer: LinkObserver): Link {
 
 function observedExchange(exchange: Exchange, observer: LinkObserver): Exchange {
   return (request) => {
-    const trip = new Trip(request, observer);
+    const observed = new ObservedRequest(request, observer);
     let response: HttpResponse | Promise<HttpResponse>;
     try {
       response = exchange(request);
     } catch (thrown) {
-      trip.failed(thrown);
+      observed.failed(thrown);
       throw thrown;
     }
-    if (!(response instanceof Promise)) return trip.arrived(response);
-    return response.then(trip.arrived, (thrown: unknown) => {
-      trip.failed(thrown);
+    if (!(response instanceof Promise)) return observed.arrived(response);
+    return response.then(observed.arrived, (thrown: unknown) => {
+      observed.failed(thrown);
       throw thrown;
     });
   };
 }
 
 /** One request and its response. */
-class Trip {
+class ObservedRequest {
   readonly #request: HttpRequest;
   readonly #observer: LinkObserver;
   readonly #attempt: Maybe<Attempt>;
@@ -80,14 +80,14 @@ class Trip {
         this.#received += count;
         this.#observer.meter?.bytes(count);
       },
-      end: (thrown) => this.#over(response.status, thrown),
+      end: (thrown) => this.#ended(response.status, thrown),
     });
   };
 
   failed(thrown: unknown): void {
-    // What is known never to have left is not traffic.
+    // A request that was never sent is not traffic.
     if (!(thrown instanceof AgentError && thrown.facts.sent === "no")) this.#countSent();
-    this.#over(undefined, thrown);
+    this.#ended(undefined, thrown);
   }
 
   #countSent(): void {
@@ -98,7 +98,7 @@ class Trip {
     if (this.#attempt?.repeats === true) meter.retryOverhead(length);
   }
 
-  #over(status: Maybe<number>, thrown: unknown): void {
+  #ended(status: Maybe<number>, thrown: unknown): void {
     const { hooks, now } = this.#observer;
     if (hooks?.afterTransport === undefined) return;
     hooks.afterTransport({

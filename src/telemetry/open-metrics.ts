@@ -13,7 +13,7 @@ const TOTAL = "_total";
 const SMALLEST_PLAIN = 1e-4;
 const LARGEST_PLAIN = 1e6;
 
-/** Whether a scraper asks for OpenMetrics at least as much as for plain text. Whoever says nothing gets plain text. */
+/** Whether the scraper prefers OpenMetrics at least as much as plain text. The default is plain text. */
 export function wantsOpenMetrics(accept: Maybe<string>): boolean {
   if (accept === undefined) return false;
   let wanted = 0;
@@ -26,7 +26,7 @@ export function wantsOpenMetrics(accept: Maybe<string>): boolean {
   return wanted > 0 && wanted >= plain;
 }
 
-/** "MUST default to the oldest version (1.0.0) if no newer version is requested"; we write no newer one. */
+/** "MUST default to the oldest version (1.0.0) if no newer version is requested"; only 1.0.0 is produced. */
 function isOurVersion(parameters: readonly string[]): boolean {
   const version = parameters.find((parameter) => parameter.startsWith("version="));
   return version === undefined || version === "version=1.0.0";
@@ -38,7 +38,7 @@ function qualityOf(parameters: readonly string[]): number {
   return quality >= 0 && quality <= 1 ? quality : 0;
 }
 
-/** All metrics in OpenMetrics text, with one example per bucket. A metric without any sample is left out. */
+/** All metrics in OpenMetrics text with one exemplar per bucket. Metrics without samples are omitted. */
 export function openMetricsText(families: readonly Family[]): string {
   let text = "";
   for (const family of families) {
@@ -50,7 +50,7 @@ export function openMetricsText(families: readonly Family[]): string {
   return `${text}# EOF\n`;
 }
 
-/** A counter is called `x` here, and its sample `x_total`. */
+/** A counter's family is named `x`, its sample `x_total`. */
 function familyName({ name, type }: Family): string {
   return type === "counter" && name.endsWith(TOTAL) ? name.slice(0, -TOTAL.length) : name;
 }
@@ -71,7 +71,7 @@ function exemplarText(exemplar: Maybe<Exemplar>): string {
   return ` # {trace_id="${exemplar.traceId}"} ${numberText(exemplar.value)} ${exemplar.atMs / 1000}`;
 }
 
-/** A bound is a float in every writing: `1.0`, `1e-05`, `+Inf` ("Canonical Numbers"). */
+/** Bounds are always written as floats: `1.0`, `1e-05`, `+Inf` ("Canonical Numbers"). */
 function boundText(bound: number): string {
   const size = Math.abs(bound);
   if (!Number.isFinite(bound)) return numberText(bound);

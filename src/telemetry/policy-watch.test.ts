@@ -90,12 +90,12 @@ describe("policyWatch", () => {
         policy: "weighted",
         among: ["translator", "b"],
       },
-      { ...same, level: "info", event: "koine.hedge", message: "a hedge fired after 20 ms", outcome: "fired", after_ms: 20.4 },
+      { ...same, level: "info", event: "koine.hedge", message: "hedge fired after 20 ms", outcome: "fired", after_ms: 20.4 },
       {
         ...same,
         level: "warn",
         event: "koine.circuit",
-        message: "the circuit went from closed to open: 5 of 9 failed",
+        message: "circuit changed from closed to open: 5 of 9 failed",
         from: "closed",
         to: "open",
       },
@@ -103,17 +103,17 @@ describe("policyWatch", () => {
         ...same,
         level: "info",
         event: "koine.backoff",
-        message: "waits 13 ms before try 1",
+        message: "waiting 13 ms before attempt 1",
         attempt: 1,
         wait_ms: 12.6,
         error: "unavailable",
       },
-      { ...same, level: "info", event: "koine.retry", message: "try 1 begins", attempt: 1, error: "unavailable" },
+      { ...same, level: "info", event: "koine.retry", message: "attempt 1 started", attempt: 1, error: "unavailable" },
       {
         ...same,
         level: "warn",
         event: "koine.gap",
-        message: "messages 2 to 3 of a sequence did not come within 100 ms",
+        message: "messages 2 to 3 of a sequence did not arrive within 100 ms",
         first: 2,
         last: 3,
         wait_ms: 100,
@@ -122,7 +122,7 @@ describe("policyWatch", () => {
     expect(lines.join("")).not.toContain("abc");
   });
 
-  test("long words are cut, a trace id from the wire cannot break a line, and a log that throws stops nobody", () => {
+  test("long texts are cut, a trace id from the wire cannot break a line, and a failing log is ignored", () => {
     const lines: string[] = [];
     const watch = policyWatch({ log: jsonLines((text) => void lines.push(text)), srcAgent: "planner" });
     watch({
@@ -142,7 +142,7 @@ describe("policyWatch", () => {
     expect(() => full(decision)).not.toThrow();
   });
 
-  test("hooks hear of backoff and retry", () => {
+  test("hooks receive backoff and retry", () => {
     const told: object[] = [];
     const hooks = { onBackoff: (note: object) => void told.push(note), onRetry: (note: object) => void told.push(note) };
     const watch = createTelemetry({ hooks }).policies("planner");
@@ -153,7 +153,7 @@ describe("policyWatch", () => {
     expect(told).toEqual([{ ...same, waitMs: 12.6 }, same]);
   });
 
-  test("nobody who watches: no sink at all", () => {
+  test("without observers there is no sink", () => {
     expect([createTelemetry({}).policies("a"), noTelemetry.policies("a")]).toEqual([undefined, undefined]);
   });
 });
@@ -188,7 +188,7 @@ describe("span events", () => {
       [
         "koine.hedge",
         {
-          message: "a hedge fired after 20 ms",
+          message: "hedge fired after 20 ms",
           "koine.destination": "translator",
           "koine.outcome": "fired",
           "koine.after_ms": 20.4,
@@ -197,7 +197,7 @@ describe("span events", () => {
       [
         "koine.circuit",
         {
-          message: "the circuit went from open to half-open: 5 of 9 failed",
+          message: "circuit changed from open to half-open: 5 of 9 failed",
           "koine.destination": "translator",
           "koine.from": "open",
           "koine.to": "half-open",

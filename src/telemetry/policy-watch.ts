@@ -5,47 +5,47 @@ import { type Edge, OTHER } from "./edge.js";
 import type { Hooks } from "./hooks.js";
 import type { LogFact, LogSink } from "./log-lines.js";
 import type { Cell, Metrics } from "./metrics.js";
-import { type PolicyWords, wordsFor } from "./policy-words.js";
+import { describeNote, type PolicyText } from "./policy-text.js";
 
 export interface PolicyWatchOptions {
-  /** The configured name of who calls. */
+  /** The configured name of the caller. */
   readonly srcAgent: string;
   readonly metrics?: Maybe<Metrics>;
   readonly log?: Maybe<LogSink>;
-  /** True: events on the span that is active where the policy acts. */
+  /** True: adds events to the active span. */
   readonly tracing?: Maybe<boolean>;
-  /** Their `onBackoff` and `onRetry`; already guarded, as `combineHooks` gives them. */
+  /** Receives `onBackoff` and `onRetry`; already guarded by `combineHooks`. */
   readonly hooks?: Maybe<Hooks>;
   /** Milliseconds since the epoch. */
   readonly now?: Maybe<() => number>;
 }
 
 const CIRCUIT_FIGURES = { closed: 0, "half-open": 1, open: 2 } as const satisfies Record<CircuitState, number>;
-/** Sentences and names in lines and events; longer ones are cut. */
+/** Maximum length of messages and names in lines and events. */
 const MAX_TEXT = 500;
-/** Names of one list. */
+/** Maximum number of names in one list. */
 const MAX_LISTED = 20;
-/** Queues whose depth is remembered; names are configured, so this is only reached by mistake. */
+/** Tracked queues; names are configured, so this is a safety limit. */
 const MAX_QUEUES = 3_000;
 
-/** What policies did, as metrics, log lines, span events and hooks. Give it to each policy as its `notes`. */
+/** Reports policy actions as metrics, log lines, span events and hooks. Pass it to each policy as `notes`. */
 export function policyWatch(options: PolicyWatchOptions): PolicySink {
   const { srcAgent, metrics, log, hooks, tracing = false } = options;
   const now = options.now ?? Date.now;
-  const count = metrics === undefined ? undefined : counting(metrics);
+  const count = metrics === undefined ? undefined : createCounters(metrics);
   return (note) => {
     const edge: Edge = { srcAgent, dstId: note.destination, protocol: note.protocol ?? OTHER };
     count?.(note, edge);
-    feed(hooks, note, edge);
-    // How deep a queue is belongs in a chart: said for each message it would drown what matters.
+    callHooks(hooks, note, edge);
+    // Queue depth is a metric only: one line per message would flood the log.
     if (note.kind === "queue" || (log === undefined && !tracing)) return;
-    const words = wordsFor(note);
-    if (tracing) addEvent(note, words);
-    if (log !== undefined) write(log, { note, edge, words, atMs: now() });
+    const text = describeNote(note);
+    if (tracing) addEvent(note, text);
+    if (log !== undefined) write(log, { note, edge, text, atMs: now() });
   };
 }
 
-function counting(metrics: Metrics): (note: PolicyNote, edge: Edge) => void {
+function createCounters(metrics: Metrics): (note: PolicyNote, edge: Edge) => void {
   const decisions = metrics.counter("ROUTER_DECISIONS", "Destinations chosen by a policy");
   const hedges = metrics.counter("HEDGE_FIRES", "Second attempts started beside the first");
   const circuits = metrics.gauge("CIRCUIT_STATE", "0 closed, 1 half-open, 2 open");
@@ -58,7 +58,7 @@ function counting(metrics: Metrics): (note: PolicyNote, edge: Edge) => void {
   };
 }
 
-/** Several queues stand before one destination, and a label for each there is not: their sum is told. */
+/** Several queues may lead to one destination and share its labels, so the gauge holds their sum. */
 class QueueDepths {
   readonly #cellOf: (edge: Edge) => Cell;
   readonly #depths = new Map<string, number>();
@@ -76,7 +76,7 @@ class QueueDepths {
   }
 }
 
-function feed(hooks: Maybe<Hooks>, note: PolicyNote, edge: Edge): void {
+function callHooks(hooks: Maybe<Hooks>, note: PolicyNote, edge: Edge): void {
   if (note.kind === "backoff") {
     const { traceId, attempt, error, waitMs } = note;
     hooks?.onBackoff?.({ edge, traceId, attempt, error, waitMs });
@@ -86,7 +86,7 @@ function feed(hooks: Maybe<Hooks>, note: PolicyNote, edge: Edge): void {
   }
 }
 
-function addEvent(note: PolicyNote, { message, facts }: PolicyWords): void {
+function addEvent(note: PolicyNote, { message, facts }: PolicyText): void {
   trace.getActiveSpan()?.addEvent(`koine.${note.kind}`, {
     message: cut(message),
     "koine.destination": cut(note.destination),
@@ -94,32 +94,32 @@ function addEvent(note: PolicyNote, { message, facts }: PolicyWords): void {
   });
 }
 
-interface Written {
+interface PolicyLine {
   readonly note: PolicyNote;
   readonly edge: Edge;
-  readonly words: PolicyWords;
+  readonly text: PolicyText;
   readonly atMs: number;
 }
 
-function write(log: LogSink, { note, edge, words, atMs }: Written): void {
+function write(log: LogSink, { note, edge, text, atMs }: PolicyLine): void {
   try {
     log({
       time: new Date(atMs).toISOString(),
-      level: words.level,
+      level: text.level,
       event: `koine.${note.kind}`,
-      message: cut(words.message),
+      message: cut(text.message),
       trace_id: traceIdHex(note.traceId) ?? (note.traceId && cut(note.traceId)),
       src_agent: edge.srcAgent,
       dst_id: cut(edge.dstId),
       protocol: edge.protocol,
-      ...shortened(words.facts),
+      ...shortened(text.facts),
     });
   } catch {
-    // A policy is in the middle of a call: it cannot help a log that fails.
+    // A failing log must not affect the call.
   }
 }
 
-function shortened(facts: PolicyWords["facts"]): { readonly [name: string]: LogFact } {
+function shortened(facts: PolicyText["facts"]): { readonly [name: string]: LogFact } {
   return Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, shortenedFact(fact)]));
 }
 
@@ -128,8 +128,8 @@ function shortenedFact(fact: LogFact): LogFact {
   return typeof fact === "object" ? fact.slice(0, MAX_LISTED).map(cut) : fact;
 }
 
-/** The tracing API has no read-only lists. */
-function attributesOf(facts: PolicyWords["facts"]): { [name: string]: string | number | string[] } {
+/** The tracing API requires mutable arrays. */
+function attributesOf(facts: PolicyText["facts"]): { [name: string]: string | number | string[] } {
   const attributes: { [name: string]: string | number | string[] } = {};
   for (const [name, fact] of Object.entries(shortened(facts)))
     if (fact !== undefined) attributes[`koine.${name}`] = typeof fact === "object" ? [...fact] : fact;

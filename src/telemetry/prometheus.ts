@@ -4,7 +4,7 @@ import type { Family, Sample } from "./metrics.js";
 /** Prometheus text exposition format 0.0.4. */
 export const PROMETHEUS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** All metrics as the text a scraper reads. A metric without any sample is left out. */
+/** All metrics in Prometheus text. Metrics without samples are omitted. */
 export function prometheusText(families: readonly Family[]): string {
   let text = "";
   for (const family of families) {

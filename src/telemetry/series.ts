@@ -1,17 +1,17 @@
 import { type Edge, OTHER } from "./edge.js";
 
-/** The labels beyond the last free place. */
+/** The labels of everything beyond the series limit. */
 const OTHER_EDGE: Edge = Object.freeze({ srcAgent: OTHER, dstId: OTHER, protocol: OTHER });
 
 export interface SeriesLimits {
-  /** Distinct sets of labels; every further one is counted as `other`. */
+  /** Distinct label sets; any further one is counted as `other`. */
   readonly maxSeries: number;
   readonly maxLabelLength: number;
 }
 
 /**
- * One cell per set of labels, never more than the limit. Maps in maps and not a joined key: looking up what is there
- * costs three hash lookups and makes nothing.
+ * One cell per label set, up to the limit. Nested maps instead of a joined key: looking up a known set takes three hash lookups
+ * and allocates nothing.
  */
 export class SeriesTable<Cell> {
   readonly #limits: SeriesLimits;
@@ -25,12 +25,12 @@ export class SeriesTable<Cell> {
     this.#make = make;
   }
 
-  /** The cell of an edge, made on first use. */
+  /** The cell of an edge, created on first use. */
   at(edge: Edge): Cell {
     return this.#bySource.get(edge.srcAgent)?.get(edge.dstId)?.get(edge.protocol) ?? this.#add(edge);
   }
 
-  /** The same with the labels apart, for callers that have no edge object at hand. */
+  /** As `at`, for callers without an edge object. */
   find(srcAgent: string, dstId: string, protocol: string): Cell {
     return this.#bySource.get(srcAgent)?.get(dstId)?.get(protocol) ?? this.#add({ srcAgent, dstId, protocol });
   }
@@ -47,7 +47,7 @@ export class SeriesTable<Cell> {
     };
     const known = this.#bySource.get(edge.srcAgent)?.get(edge.dstId)?.get(edge.protocol);
     if (known !== undefined) return known;
-    // The last place is kept for `other`, so that the limit holds with it.
+    // The last slot is reserved for `other`, which counts against the limit.
     if (this.#all.length >= this.#limits.maxSeries - (this.#other === undefined ? 1 : 0)) {
       this.#other ??= this.#put(OTHER_EDGE);
       return this.#other;
@@ -55,7 +55,7 @@ export class SeriesTable<Cell> {
     return this.#put(edge);
   }
 
-  /** A label is a name. An address, or a text longer than a name, was not configured by anybody as one. */
+  /** URLs and overlong texts are not configured names and become `other`. */
   #label(value: string): string {
     return value.length > this.#limits.maxLabelLength || value.includes("://") ? OTHER : value;
   }

@@ -10,31 +10,31 @@ import { watchBody } from "./watch-body.js";
 
 export interface ServerMeteringOptions {
   readonly metrics: Metrics;
-  /** Is this the name of an agent that is served here? Other names come from callers and are no labels. */
+  /** Whether an agent of this name is served here. Other names come from callers and must not become labels. */
   readonly serves?: (agent: string) => boolean;
-  /** Milliseconds on a clock that never goes back. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
 }
 
-/** The metrics of the serving side: calls where they are handled, bytes where they arrive and leave. */
+/** Server metrics: calls where they are handled, bytes where they are received and sent. */
 export interface ServerMetering {
-  /** Goes around the host's handler. */
+  /** Wraps the host's handler. */
   readonly layer: Layer;
   /** Counts the payloads of requests that became a call. */
   exchange(exchange: Exchange): Exchange;
-  /** Whose bytes they are: told when a request has become a call. */
+  /** Called when a request has become a call, whose labels its bytes get. */
   callStarted(request: HttpRequest, call: Call): void;
 }
 
-interface Watched {
+interface MeteredCall {
   readonly meter: EdgeMeter;
   readonly operation: Operation;
   readonly call: Call;
   readonly startedMs: number;
 }
 
-/** A request on its way through the door; it has a meter once it has become a call. */
-interface Visit {
+/** A request being served; it has a meter once it has become a call. */
+interface MeteredRequest {
   meter: EdgeMeter | undefined;
 }
 
@@ -43,10 +43,10 @@ export function serverMetering({ metrics, serves, now }: ServerMeteringOptions):
     const srcAgent = caller.scheme === "anonymous" ? "anonymous" : caller.id;
     return metrics.meter(srcAgent, serves === undefined || serves(agent) ? agent : OTHER, via.protocol);
   };
-  // Emptied by hand when a visit ends, so that it never holds more than what is under way.
-  const underWay = new Map<HttpRequest, Visit>();
+  // Entries are deleted when a request ends, so the map holds only requests in progress.
+  const inProgress = new Map<HttpRequest, MeteredRequest>();
   return {
-    layer: around<Watched>({
+    layer: around<MeteredCall>({
       begin(operation, call) {
         const meter = meterOf(call);
         meter.payload(sentContentBytes(operation));
@@ -57,36 +57,36 @@ export function serverMetering({ metrics, serves, now }: ServerMeteringOptions):
         record(meter, (now() - startedMs) / 1000, outcome, traceIdOf(operation, call)),
     }),
     exchange: (exchange) => (request) => {
-      const visit: Visit = { meter: undefined };
-      underWay.set(request, visit);
+      const metered: MeteredRequest = { meter: undefined };
+      inProgress.set(request, metered);
       try {
         const response = exchange(request);
         if (response instanceof Promise)
           return response.then(
             (answer) => {
-              underWay.delete(request);
-              return count(visit, request, answer);
+              inProgress.delete(request);
+              return count(metered, request, answer);
             },
             (thrown: unknown) => {
-              underWay.delete(request);
+              inProgress.delete(request);
               throw thrown;
             },
           );
-        underWay.delete(request);
-        return count(visit, request, response);
+        inProgress.delete(request);
+        return count(metered, request, response);
       } catch (thrown) {
-        underWay.delete(request);
+        inProgress.delete(request);
         throw thrown;
       }
     },
     callStarted(request, call) {
-      const visit = underWay.get(request);
-      if (visit !== undefined) visit.meter = meterOf(call);
+      const metered = inProgress.get(request);
+      if (metered !== undefined) metered.meter = meterOf(call);
     },
   };
 }
 
-function count({ meter }: Visit, request: HttpRequest, response: HttpResponse): HttpResponse {
+function count({ meter }: MeteredRequest, request: HttpRequest, response: HttpResponse): HttpResponse {
   if (meter === undefined) return response;
   meter.bytes(request.body.length);
   return watchBody(response, { bytes: (bytes) => meter.bytes(bytes), end: () => undefined });

@@ -54,7 +54,7 @@ const message: AgentEvent = {
 function clientHalf(link: Link, shape: "one" | "many"): Handler {
   if (shape === "one")
     return async (_operation, call) => {
-      await null; // a client half may have something to wait for before it writes
+      await null; // a protocol client may wait before it writes
       await link.exchange(requestOf("0123456789", call));
       return message;
     };
@@ -125,7 +125,7 @@ describe("metrics of a client", () => {
     expect(count(metrics, "REQUEST_LATENCY")).toBe(1);
   });
 
-  test("a repeated message is overhead, also when the client half waits before it writes", async () => {
+  test("a repeated message is overhead, also when the protocol client waits before it writes", async () => {
     const metrics = createMetrics();
     const handler = connected(createTelemetry({ metrics }), async () => whole("12345"));
     await handler(send("hi", 0), startCall());
@@ -134,7 +134,7 @@ describe("metrics of a client", () => {
     expect(count(metrics, "MSG_BYTES_RETRY_OVERHEAD")).toBe(10);
   });
 
-  test("two calls under way at once with one cancel are told apart", async () => {
+  test("two concurrent calls with one cancel are distinguished", async () => {
     const metrics = createMetrics();
     const handler = connected(createTelemetry({ metrics }), async () => whole("1"));
     const cancel = new CancelSource();
@@ -155,7 +155,7 @@ describe("metrics of a client", () => {
     expect(count(metrics, "REQUEST_LATENCY")).toBe(2);
   });
 
-  test("a caller that gave up says nothing about the peer", async () => {
+  test("a call cancelled by its caller is not counted against the peer", async () => {
     const metrics = createMetrics();
     const telemetry = createTelemetry({ metrics });
     const gaveUp = new AgentError("cancelled", "enough");
@@ -224,7 +224,7 @@ describe("hooks of a client", () => {
     ]);
   });
 
-  test("a stream: transport ends after the last chunk, and each event is told", async () => {
+  test("a stream: transport ends after the last chunk, and each event is reported", async () => {
     const { hooks, notes } = recorder();
     await drain(
       connected(createTelemetry({ hooks }), () => streamed(chunks("1", "2")), "many"),
@@ -381,7 +381,7 @@ describe("metrics of a server", () => {
     expect(response.trailers?.()).toEqual({ status: "0" });
   });
 
-  test("a door that fails passes its failure on", async () => {
+  test("a failing exchange passes its error on", async () => {
     const telemetry = createTelemetry({ metrics: createMetrics() });
     const broken = new AgentError("internal", "broken");
     const request = requestOf("x", startCall());

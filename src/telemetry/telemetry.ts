@@ -15,29 +15,29 @@ import { PROMETHEUS_CONTENT_TYPE, prometheusText } from "./prometheus.js";
 import { type ServerMetering, serverMetering } from "./server-metering.js";
 import { createTracing, type Tracing, type TracingOptions } from "./tracing.js";
 
-/** Everything that watches calls, as one value. What is not watched is not wrapped. */
+/** All observation of calls as one value. What is not observed is not wrapped. */
 export interface Telemetry {
-  /** Outside all policies of a client: the span, latency, failures, content bytes, stream events, errors. */
+  /** Outside all client policies: the span, latency, failures, content bytes, stream events, errors. */
   client(edge: Edge, url?: string): Maybe<Layer>;
-  /** Directly around the client half, inside all policies: each try, encoded and decoded. */
+  /** Directly around the protocol client, inside all policies: each attempt, encoded and decoded. */
   wire(edge: Edge, via?: Via): Maybe<Layer>;
-  /** Below the client half: payload bytes. */
+  /** Below the protocol client: payload bytes. */
   link(link: Link, edge: Edge): Link;
   /** Around the host's handler. */
   server(): Maybe<Layer>;
-  /** Around the front door's exchange: payload bytes of the serving side. */
+  /** Around the server's exchange: payload bytes of the serving side. */
   exchange(exchange: Exchange): Exchange;
-  /** Told by the host when a request has become a call. */
+  /** Called by the host when a request has become a call. */
   callStarted(request: HttpRequest, call: Call): void;
-  /** Told by the host when something of an answer to this request could not be carried. Absent when nobody wants to know. */
+  /** Called by the host when part of the answer to this request could not be represented. Absent if not observed. */
   readonly lossReported?: Maybe<(request: HttpRequest, loss: Loss) => void>;
-  /** For the policies that retry: guarded, and absent when nobody listens. */
+  /** For retrying policies: guarded, and absent without observers. */
   readonly hooks: Maybe<Hooks>;
-  /** For the policies of whoever calls under this name: what they did becomes metrics, log lines, span events and hooks. */
+  /** The sink for the policies of this caller: their actions become metrics, log lines, span events and hooks. */
   policies(srcAgent: string): Maybe<PolicySink>;
-  /** The Prometheus text; empty without metrics. */
+  /** Prometheus text; empty without metrics. */
   metricsText(): string;
-  /** The same in the format that a scraper asks for by its `Accept` header. Only OpenMetrics has examples. */
+  /** Metrics in the format that the `Accept` header requests. Only OpenMetrics has exemplars. */
   metricsPage(accept: Maybe<string>): MetricsPage;
 }
 
@@ -48,20 +48,20 @@ export interface MetricsPage {
 
 export interface TelemetryOptions {
   readonly hooks?: Maybe<Hooks | readonly Hooks[]>;
-  /** Hears what an observer threw. The call never does. */
+  /** Receives errors thrown by observers. They never reach the call. */
   readonly onHookError?: Maybe<HookErrorSink>;
   readonly metrics?: Maybe<Metrics>;
-  /** Hears every decision, hedge, repeat and breaker change of a policy as one line. */
+  /** Receives one line per decision, hedge, retry and circuit change of a policy. */
   readonly log?: Maybe<LogSink>;
-  /** True: spans by the globally registered provider, while there is one. */
+  /** True: use the globally registered tracer provider, if any. */
   readonly tracing?: Maybe<boolean | TracingOptions>;
-  /** Names of the agents served here, for the labels of the serving side. */
+  /** Whether an agent of this name is served here; restricts the labels of server metrics. */
   readonly serves?: Maybe<(agent: string) => boolean>;
-  /** Milliseconds on a clock that never goes back. */
+  /** Monotonic milliseconds. */
   readonly now?: Maybe<() => number>;
 }
 
-/** Watches nothing, wraps nothing, costs nothing. */
+/** Observes nothing and wraps nothing. */
 export const noTelemetry: Telemetry = Object.freeze({
   client: () => undefined,
   wire: () => undefined,

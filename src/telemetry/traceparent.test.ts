@@ -65,7 +65,7 @@ describe("carryTrace", () => {
     return below ?? startCall();
   };
 
-  test("puts the message's trace where client halves look", async () => {
+  test("puts the message's trace where protocol clients look", async () => {
     const call = startCall({ parameters: { tenant: "x" } });
     expect((await seen(envelope("a", "4bf92f3577b34da6a3ce929d0e0e4736"), call)).parameters).toEqual({
       tenant: "x",

@@ -13,8 +13,8 @@ const FNV_OFFSET = 0xcbf29ce484222325n;
 const FNV_PRIME = 0x100000001b3n;
 
 /**
- * The `traceparent` a message goes out with: the one its call continues, else one made from the trace its envelope
- * names. Pure: the same message always gets the same span id.
+ * The `traceparent` of an outgoing message: the one its call continues, or else one derived from the trace id of its envelope.
+ * Deterministic: the same message always gets the same span id.
  */
 export function outgoingTraceparent(envelope: Maybe<Envelope>, call: Call): Maybe<string> {
   const carried = call.parameters["traceparent"];
@@ -24,7 +24,7 @@ export function outgoingTraceparent(envelope: Maybe<Envelope>, call: Call): Mayb
   return formatTraceparent({ traceId, spanId: spanIdOf(envelope.id), sampled: true });
 }
 
-/** Puts what `outgoingTraceparent` says where every client half looks for it, when nobody traces. */
+/** Sets the outgoing `traceparent` as a call parameter, for processes without a tracer. */
 export const carryTrace: Layer = (next) => (operation, call) => {
   if (operation.kind !== "send" || operation.envelope.context.traceId === undefined) return next(operation, call);
   const traceparent = outgoingTraceparent(operation.envelope, call);
@@ -32,10 +32,10 @@ export const carryTrace: Layer = (next) => (operation, call) => {
   return next(operation, call.derive({ parameters: { ...call.parameters, traceparent } }));
 };
 
-/** Eight bytes as hex out of a message id: the random half of a UUID, or a hash (FNV-1a, 64 bits) of any other text. */
+/** Eight bytes of hex from a message id: the random half of a UUID, or the 64-bit FNV-1a hash of any other text. */
 export function spanIdOf(messageId: string): string {
   const spanId = UUID.test(messageId) ? messageId.slice(19).replace("-", "").toLowerCase() : fnv1a(messageId);
-  // W3C Trace Context §3.2.2.4: all zeros is no id.
+  // W3C Trace Context §3.2.2.4: all zeros is invalid.
   return /^0+$/.test(spanId) ? "0000000000000001" : spanId;
 }
 

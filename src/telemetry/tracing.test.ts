@@ -36,7 +36,7 @@ function send(more: { readonly traceId?: string; readonly sessionId?: string } =
   return { kind: "send", envelope, delivery: "answer", task: "auto" };
 }
 
-/** What a client half and a server half do with the header between them. */
+/** What a protocol client and server do with the header between them. */
 function overTheWire(serve: Handler): Handler {
   return (operation, call) => {
     const { traceparent } = call.parameters;
@@ -71,7 +71,7 @@ describe("with a provider", () => {
   const server = telemetry.server() ?? ((next) => next);
   const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
 
-  test("spans begin when somebody registers one", async () => {
+  test("spans start when a provider is registered", async () => {
     await client(async () => DONE)(send(), startCall());
     expect(exporter.getFinishedSpans()).toEqual([]);
     provider.register();
@@ -158,7 +158,7 @@ describe("with a provider", () => {
     expect(exporter.getFinishedSpans()[0]?.parentSpanContext).toBeUndefined();
   });
 
-  test("a failure is the code, not the words", async () => {
+  test("a failure is recorded by code, not by message", async () => {
     const thrown = new AgentError("overloaded", "something private");
     await expect(client(() => Promise.reject(thrown))(send(), startCall())).rejects.toBe(thrown);
     const [span] = exporter.getFinishedSpans();
@@ -195,7 +195,7 @@ describe("with a provider", () => {
     await client(async (_operation, call) => {
       call.reportLoss(loss);
       return DONE;
-    })(send(), startCall({ lose: (one) => void heard.push(one) }));
+    })(send(), startCall({ reportLoss: (one) => void heard.push(one) }));
     expect(heard).toEqual([loss]);
     expect(exporter.getFinishedSpans()[0]?.events).toMatchObject([
       { name: "koine.loss", attributes: { path: "message.parts[0].name", "value.kind": "string", reason: "no place for it" } },

@@ -27,11 +27,11 @@ import type { Edge } from "./edge.js";
 import { outgoingTraceparent } from "./traceparent.js";
 
 export interface TracingOptions {
-  /** Instead of the one of the globally registered provider. */
+  /** Overrides the tracer of the globally registered provider. */
   readonly tracer?: Tracer;
 }
 
-/** Layers that make spans while a tracer provider is registered, and let every call pass untouched while none is. */
+/** Layers that create spans while a tracer provider is registered and otherwise pass calls through. */
 export interface Tracing {
   client(edge: Edge, url?: string): Layer;
   server(): Layer;
@@ -43,7 +43,7 @@ interface Traced {
 }
 
 const TRACER_NAME = "koine";
-/** What stands behind the global provider before anybody registers one. */
+/** The delegate of the global provider while none is registered. */
 const UNREGISTERED = new ProxyTracerProvider().getDelegate();
 
 export function createTracing(options: TracingOptions = {}): Tracing {
@@ -72,10 +72,10 @@ export function createTracing(options: TracingOptions = {}): Tracing {
   };
 }
 
-/** Asked per call until the answer is yes, because applications register their provider when they like. */
+/** Checked per call until true, because applications may register their provider at any time. */
 function isRegistered(): boolean {
   const provider = trace.getTracerProvider();
-  // The global provider is a proxy unless another version of the API put its own there.
+  // The global provider is a proxy unless another version of the API replaced it.
   return !("getDelegate" in provider && (provider as Proxied).getDelegate() === UNREGISTERED);
 }
 
@@ -83,8 +83,8 @@ function spanLayer(begin: (operation: Operation, call: Call) => Traced | undefin
   return around<Traced>({
     begin,
     under: ({ span }, call) =>
-      call.derive({ parameters: withSpan(call, span.spanContext()), lose: (loss) => noteLoss(span, call, loss) }),
-    // The agent's own spans, and those of its libraries, become children without knowing us.
+      call.derive({ parameters: withSpan(call, span.spanContext()), reportLoss: (loss) => recordLoss(span, call, loss) }),
+    // Spans of the agent and its libraries become children of this one.
     within: (traced, run) => context.with(traced.context, run),
     end: ({ span }, outcome) => close(span, outcome),
   });
@@ -131,11 +131,11 @@ function serverAttributes(url: Maybe<string>): SpanStart["attributes"] {
   if (url === undefined || !URL.canParse(url)) return {};
   const { hostname, port, protocol } = new URL(url);
   if (hostname === "") return {};
-  const usual = protocol === "https:" || protocol === "wss:" ? 443 : 80;
-  return { "server.address": hostname, "server.port": port === "" ? usual : Number(port) };
+  const defaultPort = protocol === "https:" || protocol === "wss:" ? 443 : 80;
+  return { "server.address": hostname, "server.port": port === "" ? defaultPort : Number(port) };
 }
 
-/** Inside a span of this process, that; else what the call continues, or the trace the message names. */
+/** The active span of this process, or else what the call continues, or the trace id of the message. */
 function clientParent(operation: Operation, call: Call): Context {
   const active = context.active();
   if (trace.getSpanContext(active) !== undefined) return active;
@@ -155,14 +155,14 @@ function asParent(base: Context, traceparent: Maybe<string>, tracestate: Maybe<s
   return trace.setSpanContext(base, { traceId, spanId, traceFlags: sampled ? 1 : 0, isRemote: true, ...traceState });
 }
 
-/** Where client halves, and agents that call on, find what to continue. */
+/** Call parameters from which protocol clients and further calls continue the trace. */
 function withSpan(call: Call, { traceId, spanId, traceFlags, traceState }: SpanContext): Call["parameters"] {
   const traceparent = formatTraceparent({ traceId, spanId, sampled: (traceFlags & 1) === 1 });
   const state = traceState?.serialize();
   return { ...call.parameters, traceparent, ...(state === undefined || state === "" ? {} : { tracestate: state }) };
 }
 
-function noteLoss(span: Span, call: Call, loss: Loss): void {
+function recordLoss(span: Span, call: Call, loss: Loss): void {
   span.addEvent("koine.loss", { path: loss.path, "value.kind": loss.valueKind, reason: loss.reason });
   call.reportLoss(loss);
 }

@@ -2,18 +2,18 @@ import { watchIterable } from "../policies/index.js";
 import { type Chunk, type HttpResponse, isStream } from "../transport/exchange.js";
 import { utf8Length } from "./content-bytes.js";
 
-/** What is told about the body of one response. */
+/** Receives the progress of one response body. */
 export interface BodyWatch {
-  /** As they come; a whole body comes at once. */
+  /** Called per chunk; once for a complete body. */
   bytes(count: number): void;
-  /** Exactly once: nothing follows. `thrown` is set when the body was cut. */
+  /** Called exactly once. `thrown` is set if the body was cut off. */
   end(thrown?: unknown): void;
 }
 
-/** The same response with its body counted. A whole body is counted now, and the response is handed back as it is. */
+/** Counts the body of a response. A complete body is counted immediately and the response returned unchanged. */
 export function watchBody(response: HttpResponse, watch: BodyWatch): HttpResponse {
   const { body } = response;
-  // The usual bodies first: asking a Uint8Array for a symbol it does not have is slow.
+  // Common bodies first: looking up a missing symbol on a Uint8Array is slow.
   if (body === undefined || typeof body === "string" || body instanceof Uint8Array || !isStream(body)) {
     if (body !== undefined) watch.bytes(chunkBytes(body));
     watch.end();
@@ -21,7 +21,7 @@ export function watchBody(response: HttpResponse, watch: BodyWatch): HttpRespons
   }
   const counted = watchIterable(body, {
     item: (chunk) => watch.bytes(chunkBytes(chunk)),
-    end: (_how, thrown) => watch.end(thrown),
+    end: (_kind, thrown) => watch.end(thrown),
   });
   const { status, headers, idle } = response;
   if (response.trailers === undefined) return { status, headers, body: counted, idle };

@@ -56,7 +56,7 @@ export class Desk {
     });
     const host: Host = {
       ...made,
-      begin: (request, start) => made.begin(request, start).derive({ lose: (loss) => this.losses.push(loss) }),
+      begin: (request, start) => made.begin(request, start).derive({ reportLoss: (loss) => this.losses.push(loss) }),
     };
     this.#exchange = front(host, [createAgora(options.agora)]).exchange;
   }

@@ -32,7 +32,7 @@ export async function bridge(inFront: Protocol, behind: Protocol): Promise<Bridg
   const upstream = await plug(behind, agent, CONTRACT_CARD, lose);
   const downstream = await plug(
     inFront,
-    (operation, call) => upstream.handler(operation, call.derive({ lose })),
+    (operation, call) => upstream.handler(operation, call.derive({ reportLoss: lose })),
     upstream.card,
     lose,
   );
@@ -41,7 +41,7 @@ export async function bridge(inFront: Protocol, behind: Protocol): Promise<Bridg
       script = written;
       losses.length = 0;
       heard.length = 0;
-      const { events, error } = await outcomeOf(() => downstream.handler(operation, startCall({ lose })));
+      const { events, error } = await outcomeOf(() => downstream.handler(operation, startCall({ reportLoss: lose })));
       return { heard: [...heard], events, error: error?.code, losses: [...losses] };
     },
   };
@@ -57,7 +57,7 @@ async function plug(protocol: Protocol, handler: Handler, card: Card, lose: (los
     publicUrl: PUBLIC_URL,
     records: createMemoryStore({ now: ids.now }).records,
   });
-  const host = { ...made, begin: (_request: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, lose }) };
+  const host = { ...made, begin: (_request: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, reportLoss: lose }) };
   const link = memoryLink(front(host, [protocol]).exchange);
   const finding = await protocol.discover(link, PUBLIC_URL, startCall());
   const peer: Peer | undefined = finding?.peers[0];

@@ -98,8 +98,8 @@ describe("reading", () => {
 
   test.each<[string, InspectorRouteOptions, object]>([
     ["a proxy in between", {}, { "x-forwarded-for": "203.0.113.7" }],
-    ["who may not look", { mayLook: () => false }, {}],
-    ["a guard that breaks", { mayLook: () => Promise.reject(new Error("broken")) }, {}],
+    ["who may not look", { authorize: () => false }, {}],
+    ["a guard that breaks", { authorize: () => Promise.reject(new Error("broken")) }, {}],
   ])("%s sees what a stranger sees at an address where nothing is", async (_who, options, headers) => {
     const { server, peer } = await stage({}, options);
     await peer.ask("hello");
@@ -186,7 +186,7 @@ describe("following", () => {
   });
 
   test("of nothing is a refusal, and not a wait", async () => {
-    const { server } = await stage({}, { mayLook: () => false });
+    const { server } = await stage({}, { authorize: () => false });
     await expect(followFeed(host(server), {}).next()).rejects.toMatchObject({ code: "not_found" });
   });
 });

@@ -172,7 +172,7 @@ describe.skipIf(pythonFor("agora-0.2.0") === undefined)("our client against the 
   test("content that is no text is reported as lost", async () => {
     const losses: Loss[] = [];
     const { envelope, rest } = sending();
-    const reply = remote.handler({ ...rest, envelope }, startCall({ lose: (loss) => losses.push(loss) }));
+    const reply = remote.handler({ ...rest, envelope }, startCall({ reportLoss: (loss) => losses.push(loss) }));
     const event = isPromise(reply) ? await reply : undefined;
     expect(event?.kind === "message" && event.message.content).toEqual([{ kind: "text", text: "you said: look" }]);
     expect(losses.map(({ path }) => path)).toEqual(["message.parts[1]", "message.context.priority"]);

@@ -140,7 +140,7 @@ describe("what is sent", () => {
   test("a key that the peer may ignore is told as lost", async () => {
     const { handler } = peer(() => json(run("completed")));
     const losses: Loss[] = [];
-    const call = startCall({ lose: (loss) => losses.push(loss) });
+    const call = startCall({ reportLoss: (loss) => losses.push(loss) });
     await handler(send("answer", { idempotencyKey: "k-1" }), call);
     await handler(send("answer", {}), call);
     expect(losses.map(({ path }) => path)).toEqual(["context.idempotencyKey"]);
@@ -165,7 +165,7 @@ describe("what is sent", () => {
       json(run("completed", { session_id: (bodyOf(request) as { session_id: string }).session_id })),
     );
     const as = (owner: string) =>
-      startCall({ caller: { id: owner, scheme: "key", scopes: [], owner }, lose: (loss) => lost.push(loss) });
+      startCall({ caller: { id: owner, scheme: "key", scopes: [], owner }, reportLoss: (loss) => lost.push(loss) });
     const answers = [as("a"), as("a"), as("b")].map(
       async (call) => handler(send("answer", { sessionId: "c-1" }), call) as Promise<AgentEvent>,
     ); // one answer each

@@ -51,7 +51,7 @@ function peerWith(script: Script, card: Card = plain, options: ClientOptions = {
   const handler = connectWith(options)(link, peer, ids);
   const losses: Loss[] = [];
   async function run(operation: Operation, more: Parameters<typeof startCall>[0] = {}): Promise<AgentEvent> {
-    return (await handler(operation, startCall({ lose: (loss) => losses.push(loss), ...more }))) as AgentEvent; // one answer each
+    return (await handler(operation, startCall({ reportLoss: (loss) => losses.push(loss), ...more }))) as AgentEvent; // one answer each
   }
   const lines = (): readonly string[] => requests.map(({ method, path }) => `${method} ${path}`);
   const bodies = (): readonly Json[] =>

@@ -194,7 +194,7 @@ function hearUpTo(fold: TaskFold, heard: readonly HeardMessage[] | undefined, fr
   if (heard === undefined) return from;
   let next = from;
   for (let said = heard[next]; said !== undefined && said.after <= seq; said = heard[next]) {
-    fold.hear(said.message);
+    fold.addMessage(said.message);
     next += 1;
   }
   return next;

@@ -6,7 +6,7 @@ const EVENTS = { "content-type": "text/event-stream" };
 const GRPC = { "content-type": "application/grpc+proto" };
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-describe("a body as it passes", () => {
+describe("a captured body", () => {
   it("is the bytes that crossed the wire, whole", () => {
     const capture = new BodyCapture("200", JSON_TYPE, 100);
     capture.add(bytes('{"a": '));
@@ -45,7 +45,7 @@ describe("a body as it passes", () => {
     expect(capture.wire()).toMatchObject({ body: "//4=", encoding: "base64" });
   });
 
-  it("that nobody here can read is given up where it may hold a secret; what can be read stays", () => {
+  it("that is binary is dropped if it may hold a secret; text stays", () => {
     const [grpc, json] = [new BodyCapture("200", GRPC, 1_000), new BodyCapture("200", JSON_TYPE, 1_000)];
     for (const capture of [grpc, json]) {
       capture.add("x");
@@ -58,7 +58,7 @@ describe("a body as it passes", () => {
     ]);
   });
 
-  it("holds what it kept and not the buffer it came in", () => {
+  it("copies what it keeps instead of holding the source buffer", () => {
     const large = new Uint8Array(1_000_000);
     const capture = new BodyCapture("200", GRPC, 10);
     capture.add(large);

@@ -5,14 +5,14 @@ import { chunkBytes } from "../watch-body.js";
 import type { WireBytes } from "./captured-message.js";
 import { hideInText, keptHeaders } from "./secrets.js";
 
-/** Types whose bodies are read line by line, as they come. */
+/** Media types whose bodies are processed line by line as they arrive. */
 const BY_LINES = /^(text\/event-stream|application\/(x-ndjson|jsonl|json-seq))/i;
 const BINARY = /^(application\/(grpc|octet-stream|protobuf|x-protobuf)|image\/|audio\/|video\/)/i;
 const LF = 0x0a;
 
 /**
- * One body as it passes, kept up to a limit and without secrets. Text becomes readable when what stands in it is whole: a
- * line of a stream, else the body. Before that a secret might be cut in two and missed.
+ * One captured body, kept up to a limit and with secrets removed. Text is released only in complete units (a line of a stream,
+ * otherwise the whole body), because a secret split across two chunks would be missed.
  */
 export class BodyCapture {
   readonly #head: string;
@@ -22,7 +22,7 @@ export class BodyCapture {
   #binary: boolean;
   #pending: ByteCollector;
   #pendingBytes = 0;
-  /** Taken over from pending, secrets hidden. */
+  /** Released text with secrets hidden. */
   #text = "";
   #taken = 0;
   #bytes = 0;
@@ -39,17 +39,17 @@ export class BodyCapture {
     this.#pending = new ByteCollector(limit);
   }
 
-  /** Nobody here reads what stands in it. */
+  /** True for binary formats, whose content cannot be searched for secrets. */
   get isBinary(): boolean {
     return this.#binary;
   }
 
-  /** Of the whole body so far, kept or not. */
+  /** Size of the whole body so far, including what was not kept. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** What it holds in memory, roughly. */
+  /** Approximate memory use. */
   get size(): number {
     return this.#text.length + this.#pendingBytes;
   }
@@ -64,7 +64,7 @@ export class BodyCapture {
     this.#bytes += bytes.length;
     const room = this.#limit - this.#taken - this.#pendingBytes;
     const kept = bytes.length <= room ? bytes : bytes.subarray(0, room);
-    // A copy: what arrives is often a window on a much larger buffer.
+    // Copy: the chunk is often a view of a much larger buffer.
     this.#pending.add(kept.slice());
     this.#pendingBytes += kept.length;
     if (kept.length < bytes.length) {
@@ -73,19 +73,19 @@ export class BodyCapture {
     } else if (this.#byLines) this.#takeLines(kept);
   }
 
-  /** Fields that come behind the body. */
-  trail(trailers: Maybe<HttpHeaders>): void {
+  /** Trailer fields. */
+  addTrailers(trailers: Maybe<HttpHeaders>): void {
     if (trailers !== undefined) Object.assign(this.#headers, keptHeaders(trailers));
   }
 
-  /** Nothing more is kept. */
+  /** No more data follows. */
   end(): void {
     if (this.#closed) return;
     this.#closed = true;
     if (!this.#binary) this.#take(this.#pendingBytes);
   }
 
-  /** Lets go of what was kept: it holds what cannot be hidden in place, or there is no room. */
+  /** Discards the content: it holds secrets that cannot be hidden in place, or memory is needed. */
   drop(): void {
     this.#closed = true;
     this.#cut ||= this.#bytes > 0;
@@ -93,7 +93,7 @@ export class BodyCapture {
     this.#empty();
   }
 
-  /** As `drop`, where secrets cannot be found because nobody here reads the bytes. */
+  /** As `drop`, for binary bodies only: secrets cannot be located in them. */
   dropBinary(): void {
     if (this.#binary) this.drop();
   }
@@ -115,7 +115,7 @@ export class BodyCapture {
     if (end !== -1) this.#take(this.#pendingBytes - added.length + end + 1);
   }
 
-  /** Moves the first bytes of what is pending to the readable text; bytes that are no text stay bytes. */
+  /** Moves the first pending bytes to the released text; bytes that are not UTF-8 stay binary. */
   #take(count: number): void {
     const whole = this.#pending.whole();
     const text = textIn(whole.subarray(0, count), this.#cut);
@@ -138,7 +138,7 @@ export class BodyCapture {
   }
 }
 
-/** Undefined for what is not UTF-8. A character that was cut in two at the end is left out. */
+/** Undefined if the bytes are not UTF-8. An incomplete character at the end is dropped. */
 function textIn(bytes: Uint8Array, cut: boolean): Maybe<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });

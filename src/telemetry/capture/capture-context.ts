@@ -2,7 +2,7 @@ import type { CaptureLimits } from "./captured-message.js";
 import type { MemoryLog } from "./log.js";
 import type { Spans } from "./spans.js";
 
-/** What everything that watches shares. */
+/** State shared by inbound and outbound capture. */
 export interface CaptureContext {
   readonly log: MemoryLog;
   readonly limits: CaptureLimits;

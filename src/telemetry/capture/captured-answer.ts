@@ -18,21 +18,21 @@ import { stateIn } from "../../policies/task-named.js";
 import type { CapturedEvent } from "./captured-message.js";
 import { hideInText } from "./secrets.js";
 
-/** Kept of what is said, for lists. */
-export const SHOWN_CHARS = 240;
+/** Length of the text preview in lists. */
+export const PREVIEW_CHARS = 240;
 
-/** One event as it stands in a list. */
+/** The list entry for one event. */
 export function capturedEvent(event: AgentEvent, at: number): CapturedEvent {
-  const text = shown(textIn(event));
+  const text = preview(textIn(event));
   return { at, kind: event.kind, state: stateIn(event), text: text === "" ? undefined : text };
 }
 
-/** The first characters, on one line. What people write may be JSON, and hold secrets as well as any body. */
-export function shown(text: string): string {
-  const first = hideInText(text.slice(0, SHOWN_CHARS + 1))
+/** The beginning of a text on one line. The text may be JSON, so secrets are hidden here too. */
+export function preview(text: string): string {
+  const first = hideInText(text.slice(0, PREVIEW_CHARS + 1))
     .replace(/\s+/g, " ")
     .trim();
-  return first.length > SHOWN_CHARS ? `${first.slice(0, SHOWN_CHARS)}…` : first;
+  return first.length > PREVIEW_CHARS ? `${first.slice(0, PREVIEW_CHARS)}…` : first;
 }
 
 function textIn(event: AgentEvent): string {
@@ -58,13 +58,13 @@ function textIn(event: AgentEvent): string {
   }
 }
 
-/** Put together out of the events of one reply: what was answered, as one message. */
+/** Combines the events of one reply into a single answer message. */
 export class CapturedAnswer {
   readonly #limitBytes: number;
   #bytes = 0;
   #message: Maybe<Envelope>;
   #fold: Maybe<TaskFold>;
-  /** Of the task that is spoken of. */
+  /** The task the events refer to. */
   taskId: Maybe<string>;
   sessionId: Maybe<string>;
 
@@ -72,19 +72,19 @@ export class CapturedAnswer {
     this.#limitBytes = limitBytes;
   }
 
-  see(event: AgentEvent): void {
+  add(event: AgentEvent): void {
     if (event.kind === "message") {
       this.#message = event.message;
       this.taskId ??= event.message.context.taskId;
       this.sessionId ??= event.message.context.sessionId;
-    } else if (event.kind === "task" || event.kind === "status" || event.kind === "artifact") this.#grow(event);
+    } else if (event.kind === "task" || event.kind === "status" || event.kind === "artifact") this.#applyToTask(event);
   }
 
-  /** Undefined where nothing was said. `question` is the message it answers. */
+  /** Undefined if the reply had no content. `question` is the message it answers. */
   message(question: Envelope, at: number): Maybe<Envelope> {
     if (this.#message !== undefined) return this.#message;
     const task = this.#fold?.snapshot();
-    const content = task === undefined ? [] : joined(task).slice(0, MAX_LISTED_PARTS);
+    const content = task === undefined ? [] : joinedParts(task).slice(0, MAX_LISTED_PARTS);
     if (task === undefined || content.length === 0) return undefined;
     return {
       id: idOf(task),
@@ -99,40 +99,42 @@ export class CapturedAnswer {
     };
   }
 
-  /** The pieces of a long artifact cost what they add; more than may be kept is not put together. */
-  #grow(event: TaskEvent): void {
+  /** Charges each artifact chunk against the limit; chunks beyond it are not combined. */
+  #applyToTask(event: TaskEvent): void {
     const { id, contextId } = event.kind === "task" ? event.task : { id: event.taskId, contextId: event.contextId };
     this.taskId ??= id;
     this.sessionId ??= contextId;
     this.#bytes += bytesIn(event);
     if (this.#bytes > this.#limitBytes && event.kind === "artifact") return;
     this.#fold ??= new TaskFold({ id, contextId, status: { state: "unknown", at: 0 }, artifacts: [], history: [] });
-    this.#fold.apply(event.kind === "task" ? { ...event, task: { ...event.task, history: lastWords(event.task) } } : event);
+    this.#fold.apply(
+      event.kind === "task" ? { ...event, task: { ...event.task, history: lastAgentMessage(event.task) } } : event,
+    );
   }
 }
 
-/** The pieces of a streamed text are one text again; artifacts stay apart. */
-function joined(task: Task): readonly Part[] {
+/** Joins the chunks of a streamed text; separate artifacts stay separate. */
+function joinedParts(task: Task): readonly Part[] {
   return task.artifacts.length === 0 ? answerOf(task) : task.artifacts.flatMap(({ parts }) => joinTexts(parts));
 }
 
 function joinTexts(parts: readonly Part[]): readonly Part[] {
-  const whole: Part[] = [];
+  const joined: Part[] = [];
   for (const part of parts) {
-    const last = whole.at(-1);
+    const last = joined.at(-1);
     if (last?.kind === "text" && part.kind === "text" && isPlain(last) && isPlain(part))
-      whole[whole.length - 1] = textPart(last.text + part.text);
-    else whole.push(part);
+      joined[joined.length - 1] = textPart(last.text + part.text);
+    else joined.push(part);
   }
-  return whole;
+  return joined;
 }
 
 function isPlain({ mediaType, name, metadata }: Part): boolean {
   return mediaType === undefined && name === undefined && metadata === undefined;
 }
 
-/** Of the history only what may be the answer is needed. */
-function lastWords({ history }: Task): readonly Envelope[] {
+/** Only the last agent message of the history can be the answer. */
+function lastAgentMessage({ history }: Task): readonly Envelope[] {
   const last = history.findLast(({ role }) => role === "agent");
   return last === undefined ? [] : [last];
 }

@@ -12,9 +12,9 @@ import {
 import type { Outcome } from "../../policies/index.js";
 import type { BodyCapture } from "./body-capture.js";
 import type { CaptureContext } from "./capture-context.js";
-import { CapturedAnswer, capturedEvent, shown } from "./captured-answer.js";
+import { CapturedAnswer, capturedEvent, preview } from "./captured-answer.js";
 import type { CapturedMessage } from "./captured-message.js";
-import { keptDocument } from "./document.js";
+import { captureDocument } from "./document.js";
 import { Entry } from "./entry.js";
 import type { ExchangeObserver } from "./observed-exchange.js";
 import { holdsSecrets } from "./secrets.js";
@@ -23,34 +23,34 @@ import type { SpanPosition } from "./spans.js";
 export interface CallFacts {
   readonly direction: CapturedMessage["direction"];
   readonly operation: Operation;
-  readonly place: SpanPosition;
+  readonly position: SpanPosition;
   readonly agent: string;
   readonly caller: string;
   readonly via: Via;
 }
 
-/** One call while it is under way. Nothing here throws: whoever looks must not be what breaks. */
+/** Captures one call while it runs. Nothing here throws: capture must not break the call. */
 export class CapturedCall implements ExchangeObserver {
-  readonly #desk: CaptureContext;
+  readonly #context: CaptureContext;
   readonly #entry: Entry;
   readonly #answer: CapturedAnswer;
   readonly #operation: Operation;
-  /** Nobody here reads its bytes, so that secrets in them are only known from what was read out of them. */
+  /** Binary bodies cannot be searched for secrets; the decoded operation and events are searched instead. */
   #isBinary = false;
-  readonly place: SpanPosition;
+  readonly position: SpanPosition;
 
-  constructor(desk: CaptureContext, { direction, operation, place, agent, caller, via }: CallFacts) {
+  constructor(context: CaptureContext, { direction, operation, position: place, agent, caller, via }: CallFacts) {
     const { traceId, span, parentSpan } = place;
     const envelope = envelopeOf(operation);
-    this.#desk = desk;
+    this.#context = context;
     this.#operation = operation;
-    this.#answer = new CapturedAnswer(desk.limits.bodyBytes);
-    this.place = place;
+    this.#answer = new CapturedAnswer(context.limits.bodyBytes);
+    this.position = place;
     this.#entry = new Entry(
       {
-        id: desk.newId(),
+        id: context.newId(),
         direction,
-        at: desk.now(),
+        at: context.now(),
         traceId,
         span,
         parentSpan,
@@ -59,63 +59,63 @@ export class CapturedCall implements ExchangeObserver {
         via,
         operation: operation.kind,
         messageId: envelope?.id,
-        text: shown(textOf(envelope?.content ?? [])),
+        text: preview(textOf(envelope?.content ?? [])),
       },
-      desk.limits,
+      context.limits,
     );
     this.#entry.taskId = taskOf(operation);
     this.#entry.sessionId = sessionOf(operation);
-    quietly(() => this.#entry.said(envelope && keptDocument(envelope, desk.limits.bodyBytes)));
-    desk.log.add(this.#entry);
+    ignoreErrors(() => this.#entry.setEnvelope(envelope && captureDocument(envelope, context.limits.bodyBytes)));
+    context.log.add(this.#entry);
   }
 
-  /** Of several requests of one call the one with the message is kept: a body, or else the first. */
+  /** A call may make several requests; the first one with a body is kept, or else the first. */
   wantsRequest(body: Uint8Array): boolean {
     return !this.#entry.hasRequest || (this.#entry.requestBytes === 0 && body.length > 0);
   }
 
-  sent(request: BodyCapture): void {
+  requestSent(request: BodyCapture): void {
     this.#isBinary = request.isBinary;
-    this.#entry.sent(request);
-    if (request.isBinary && (holdsPushSecrets(this.#operation) || holdsSecrets(this.#operation))) this.#entry.beSecretive();
-    this.grew();
+    this.#entry.setRequest(request);
+    if (request.isBinary && (holdsPushSecrets(this.#operation) || holdsSecrets(this.#operation))) this.#entry.markSensitive();
+    this.bodyProgressed();
   }
 
-  answered(response: BodyCapture): void {
-    this.#entry.answered(response);
-    this.grew();
+  responseStarted(response: BodyCapture): void {
+    this.#entry.setResponse(response);
+    this.bodyProgressed();
   }
 
-  grew(): void {
-    this.#desk.log.changed(this.#entry);
+  bodyProgressed(): void {
+    this.#context.log.changed(this.#entry);
   }
 
   event(event: AgentEvent): void {
-    quietly(() => {
-      this.#answer.see(event);
-      this.#entry.happened(capturedEvent(event, this.#desk.now()));
+    ignoreErrors(() => {
+      this.#answer.add(event);
+      this.#entry.addEvent(capturedEvent(event, this.#context.now()));
       this.#entry.taskId ??= this.#answer.taskId;
       this.#entry.sessionId ??= this.#answer.sessionId;
-      if (this.#isBinary && holdsSecrets(event)) this.#entry.beSecretive();
-      this.grew();
+      if (this.#isBinary && holdsSecrets(event)) this.#entry.markSensitive();
+      this.bodyProgressed();
     });
   }
 
-  lost(loss: Loss): void {
-    if (this.#entry.lost(loss)) this.grew();
+  addLoss(loss: Loss): void {
+    if (this.#entry.addLoss(loss)) this.bodyProgressed();
   }
 
   end(outcome: Outcome): void {
-    const at = this.#desk.now();
+    const at = this.#context.now();
     this.#entry.endedAt = at;
     this.#entry.status = statusOf(outcome);
     if (outcome.kind === "failed") this.#entry.error = errorIn(outcome.error);
-    quietly(() => {
+    ignoreErrors(() => {
       const question = envelopeOf(this.#operation);
       const message = question && this.#answer.message(question, at);
-      this.#entry.replied(message && keptDocument(message, this.#desk.limits.bodyBytes));
+      this.#entry.setAnswer(message && captureDocument(message, this.#context.limits.bodyBytes));
     });
-    this.grew();
+    this.bodyProgressed();
   }
 }
 
@@ -123,24 +123,24 @@ export function envelopeOf(operation: Operation): Maybe<Envelope> {
   return operation.kind === "send" ? operation.envelope : undefined;
 }
 
-/** What cannot be shown, such as content that is no JSON, is not shown; the call has its own way to say so. */
-export function quietly(run: () => void): void {
+/** Skips what cannot be captured, such as content that is not JSON; the call reports its own errors. */
+export function ignoreErrors(run: () => void): void {
   try {
     run();
   } catch {
-    // The call goes on.
+    // Capture failed; the call continues.
   }
 }
 
-/** Whoever leaves a stream behind its closing event has had all of it. */
+/** A reader that stops after the closing event has received the whole stream. */
 function statusOf(outcome: Outcome): CapturedMessage["status"] {
   if (outcome.kind === "failed") return "failed";
-  const whole = outcome.kind === "ended" || (outcome.last !== undefined && isClosing(outcome.last));
-  return whole ? "ok" : "stopped";
+  const complete = outcome.kind === "ended" || (outcome.last !== undefined && isClosing(outcome.last));
+  return complete ? "ok" : "stopped";
 }
 
 function errorIn({ code, message }: AgentError): NonNullable<CapturedMessage["error"]> {
-  return { code, message: shown(message) };
+  return { code, message: preview(message) };
 }
 
 function taskOf(operation: Operation): Maybe<string> {
@@ -155,7 +155,7 @@ function sessionOf(operation: Operation): Maybe<string> {
   return operation.kind === "task.list" ? operation.contextId : undefined;
 }
 
-/** The token of a webhook stands in such a request, or in its answer. */
+/** These requests or their answers contain the webhook's token. */
 function holdsPushSecrets(operation: Operation): boolean {
   return operation.kind.startsWith("push.") || (operation.kind === "send" && operation.push !== undefined);
 }

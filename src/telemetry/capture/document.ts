@@ -11,37 +11,37 @@ import {
 } from "../../envelope/index.js";
 import { hideSecrets } from "./secrets.js";
 
-/** A UTE document as it is kept, and what it weighs. */
-export interface KeptDocument {
+/** A captured UTE document and its size. */
+export interface CapturedDocument {
   readonly json: JsonObject;
   readonly size: number;
 }
 
-/** The member of `meta` in which what we say about a kept message stands; readers of UTE keep it. */
+/** Member of `meta` that holds notes about a captured message; UTE readers preserve it. */
 export const META_MEMBER = "koine";
-/** A document weighs at most this many times what its content may. */
-const AROUND_CONTENT = 2;
+/** Limit of a whole document, as a multiple of its content limit. */
+const DOCUMENT_FACTOR = 2;
 
-/** A message as it is shown: without secrets, and with its first words only where it is too long. */
-export function keptDocument(envelope: Envelope, limitBytes: number): Maybe<KeptDocument> {
-  const json = hideSecrets(writtenWithin(envelope, limitBytes));
+/** The message as UTE JSON with secrets hidden, and truncated to its first text if it is too large. */
+export function captureDocument(envelope: Envelope, limitBytes: number): Maybe<CapturedDocument> {
+  const json = hideSecrets(writeWithin(envelope, limitBytes));
   const size = JSON.stringify(json).length;
-  return size > limitBytes * AROUND_CONTENT ? undefined : { json, size };
+  return size > limitBytes * DOCUMENT_FACTOR ? undefined : { json, size };
 }
 
-function writtenWithin(envelope: Envelope, limitBytes: number): JsonObject {
+function writeWithin(envelope: Envelope, limitBytes: number): JsonObject {
   try {
     return writeUte(envelope, { inlineBytes: limitBytes });
   } catch (thrown) {
     if (AgentError.from(thrown).code !== "too_large") throw thrown;
-    return writeUte(beginningOf(envelope, limitBytes), { inlineBytes: limitBytes });
+    return writeUte(truncate(envelope, limitBytes), { inlineBytes: limitBytes });
   }
 }
 
-/** A character may be four bytes. */
+/** UTF-8 uses at most four bytes per character. */
 const BYTES_PER_CHARACTER = 4;
 
-function beginningOf(envelope: Envelope, limitBytes: number): Envelope {
+function truncate(envelope: Envelope, limitBytes: number): Envelope {
   const bytes = envelope.content.reduce((sum, part) => sum + partBytes(part), 0);
   const text = textOf(envelope.content).slice(0, Math.floor(limitBytes / (BYTES_PER_CHARACTER * 2)));
   const before = envelope.extra?.["meta"];

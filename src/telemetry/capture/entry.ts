@@ -1,28 +1,28 @@
 import type { Loss, Maybe } from "../../envelope/index.js";
 import type { BodyCapture } from "./body-capture.js";
 import type { CapturedEvent, CapturedMessage, CapturedMessageSummary, CaptureFilter, CaptureLimits } from "./captured-message.js";
-import type { KeptDocument } from "./document.js";
+import type { CapturedDocument } from "./document.js";
 
-/** What is known when a call begins, and does not change. */
+/** What is known when a call starts and does not change. */
 export type EntryStart = Pick<
   CapturedMessage,
   "id" | "direction" | "at" | "traceId" | "span" | "parentSpan" | "agent" | "caller" | "via" | "operation" | "messageId" | "text"
 >;
 
-/** A long stream may lose the same thing with every event; more of them say nothing new. */
-const LOSSES_PER_SIGHTING = 100;
-/** What an event weighs beside its text. */
+/** A long stream may report the same loss with every event, so the list is bounded. */
+const LOSSES_PER_MESSAGE = 100;
+/** Size of an event apart from its text. */
 const EVENT_OVERHEAD = 64;
 
-/** A sighting as it grows. Whoever looks gets a copy. */
+/** A captured message while it is being recorded. Readers get a copy. */
 export class Entry {
   readonly start: EntryStart;
   readonly #limits: CaptureLimits;
   seq = 0;
-  /** The place at which it was first seen: two calls may begin in the same millisecond. */
+  /** The first `seq`; orders calls that start in the same millisecond. */
   firstSeq = 0;
-  /** What the log counts for it. */
-  counted = 0;
+  /** The size that the log has accounted for it. */
+  countedBytes = 0;
   taskId: Maybe<string>;
   sessionId: Maybe<string>;
   status: CapturedMessage["status"] = "open";
@@ -30,16 +30,16 @@ export class Entry {
   error: CapturedMessage["error"];
   #request: Maybe<BodyCapture>;
   #response: Maybe<BodyCapture>;
-  #envelope: Maybe<KeptDocument>;
-  #answer: Maybe<KeptDocument>;
+  #envelope: Maybe<CapturedDocument>;
+  #answer: Maybe<CapturedDocument>;
   #events: CapturedEvent[] = [];
   #eventCount = 0;
   #eventSize = 0;
   readonly #losses: Loss[] = [];
-  /** It holds secrets that cannot be found in bytes nobody here reads. */
-  #secretive = false;
-  /** What it held was given up to make room. */
-  #bare = false;
+  /** It holds secrets that cannot be located in binary bodies. */
+  #sensitive = false;
+  /** Its content was dropped to free memory. */
+  #stripped = false;
 
   constructor(start: EntryStart, limits: CaptureLimits) {
     this.start = start;
@@ -54,52 +54,52 @@ export class Entry {
     return this.#request?.bytes ?? 0;
   }
 
-  /** In memory, roughly, beyond what every sighting has. */
+  /** Approximate memory use beyond the fixed members. */
   get size(): number {
     const documents = (this.#envelope?.size ?? 0) + (this.#answer?.size ?? 0);
     return (this.#request?.size ?? 0) + (this.#response?.size ?? 0) + documents + this.#eventSize;
   }
 
-  sent(request: BodyCapture): void {
+  setRequest(request: BodyCapture): void {
     this.#request = this.#allowed(request);
   }
 
-  answered(response: BodyCapture): void {
+  setResponse(response: BodyCapture): void {
     this.#response = this.#allowed(response);
   }
 
-  said(envelope: Maybe<KeptDocument>): void {
-    if (!this.#bare) this.#envelope = envelope;
+  setEnvelope(envelope: Maybe<CapturedDocument>): void {
+    if (!this.#stripped) this.#envelope = envelope;
   }
 
-  replied(answer: Maybe<KeptDocument>): void {
-    if (!this.#bare) this.#answer = answer;
+  setAnswer(answer: Maybe<CapturedDocument>): void {
+    if (!this.#stripped) this.#answer = answer;
   }
 
-  beSecretive(): void {
-    this.#secretive = true;
+  markSensitive(): void {
+    this.#sensitive = true;
     this.#request?.dropBinary();
     this.#response?.dropBinary();
   }
 
-  /** Beyond the limit the last one stays the last: how it ended is what people look for. */
-  happened(event: CapturedEvent): void {
+  /** At the limit the newest event replaces the last one, so that the outcome stays visible. */
+  addEvent(event: CapturedEvent): void {
     this.#eventCount++;
-    if (this.#bare || this.#events.length >= this.#limits.eventsPerSighting) this.#eventSize -= sizeOf(this.#events.pop());
+    if (this.#stripped || this.#events.length >= this.#limits.eventsPerMessage) this.#eventSize -= sizeOf(this.#events.pop());
     this.#events.push(event);
     this.#eventSize += sizeOf(event);
   }
 
-  lost(loss: Loss): boolean {
-    // What is lost below the host is told to the host too: the same loss is one.
-    if (this.#losses.length >= LOSSES_PER_SIGHTING || this.#losses.includes(loss)) return false;
+  addLoss(loss: Loss): boolean {
+    // Losses below the host are also reported to the host; count each once.
+    if (this.#losses.length >= LOSSES_PER_MESSAGE || this.#losses.includes(loss)) return false;
     this.#losses.push(loss);
     return true;
   }
 
-  /** Gives up everything but what stands in lists. */
+  /** Drops everything that lists do not show. */
   strip(): void {
-    this.#bare = true;
+    this.#stripped = true;
     this.#request?.drop();
     this.#response?.drop();
     this.#envelope = undefined;
@@ -108,7 +108,7 @@ export class Entry {
     this.#eventSize = sizeOf(this.#events[0]);
   }
 
-  sighting(): CapturedMessage {
+  message(): CapturedMessage {
     return {
       ...this.#common(),
       request: this.#request?.wire(),
@@ -136,11 +136,11 @@ export class Entry {
       (protocol === undefined || start.via.protocol === protocol) &&
       (direction === undefined || start.direction === direction) &&
       (status === undefined || this.status === status) &&
-      (text === undefined || this.#says(text.toLowerCase()))
+      (text === undefined || this.#containsText(text.toLowerCase()))
     );
   }
 
-  #says(lower: string): boolean {
+  #containsText(lower: string): boolean {
     return (
       this.start.text.toLowerCase().includes(lower) || this.#events.some((event) => event.text?.toLowerCase().includes(lower))
     );
@@ -152,8 +152,8 @@ export class Entry {
   }
 
   #allowed(capture: BodyCapture): BodyCapture {
-    if (this.#bare) capture.drop();
-    else if (this.#secretive) capture.dropBinary();
+    if (this.#stripped) capture.drop();
+    else if (this.#sensitive) capture.dropBinary();
     return capture;
   }
 }

@@ -8,57 +8,57 @@ import { type SseEvent, sseEvents } from "../../transport/sse.js";
 import type { CapturedMessage, CapturedMessageSummary, CaptureFilter } from "./captured-message.js";
 import { API_PATH } from "./routes.js";
 
-/** Where another process is looked at. */
+/** The inspector API of another process. */
 export interface InspectedHost {
   readonly link: Link;
   /** Scheme, host and port. */
   readonly url: string;
   readonly headers?: Maybe<{ readonly [name: string]: string }>;
   readonly clock?: Maybe<Clock>;
-  /** Ends everything that is under way. */
+  /** Ends all requests. */
   readonly cancel: Cancel;
 }
 
 export type FeedItem =
-  | { readonly kind: "message"; readonly sighting: CapturedMessage }
-  /** So many were forgotten before we could read them, at least. */
+  | { readonly kind: "message"; readonly message: CapturedMessage }
+  /** At least this many messages were evicted before they could be read. */
   | { readonly kind: "gap"; readonly missed: number }
   | { readonly kind: "connected" }
-  /** The connection ended; another try follows. */
+  /** The connection ended; the client reconnects after `waitMs`. */
   | { readonly kind: "cut"; readonly error: AgentError; readonly waitMs: number };
 
-const ANSWER_BYTES = 256 * 1024 * 1024;
-const ANSWER_DEPTH = 256;
-const EVENT_BYTES = 16 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
+const MAX_JSON_DEPTH = 256;
+const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 
-/** New and changed sightings of another process, whole, until they are not wanted any more. What is there after a cut is taken up where it ended. */
+/** New and changed messages of another process, until cancelled. After a disconnect it resumes at the last received `seq`. */
 export async function* followFeed(host: InspectedHost, filter: CaptureFilter, after?: Maybe<number>): AsyncGenerator<FeedItem> {
-  let place = after;
+  let cursor = after;
   let waitMs = FIRST_WAIT_MS;
-  let reached = false;
+  let connected = false;
   while (!host.cancel.cancelled) {
     try {
-      for await (const item of once(host, filter, place)) {
-        reached = true;
+      for await (const item of readFeed(host, filter, cursor)) {
+        connected = true;
         waitMs = FIRST_WAIT_MS;
-        if (item.kind === "message") place = item.sighting.seq;
+        if (item.kind === "message") cursor = item.message.seq;
         yield item;
       }
-      throw new AgentError("interrupted", "the gateway ended the feed");
+      throw new AgentError("interrupted", "the gateway closed the feed");
     } catch (thrown) {
       if (host.cancel.cancelled) return;
       const error = AgentError.from(thrown);
-      if (!reached || !isPassing(error)) throw error;
+      if (!connected || !isTransient(error)) throw error;
       yield { kind: "cut", error, waitMs };
       await (host.clock ?? systemClock).sleep(waitMs, host.cancel).catch(() => undefined);
-      waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2);
+      waitMs = Math.min(MAX_WAIT_MS, waitMs * 2);
     }
   }
 }
 
-/** What is there now, the newest first. */
+/** The captured messages, newest first. */
 export async function readMessages(
   host: InspectedHost,
   filter: CaptureFilter,
@@ -68,31 +68,31 @@ export async function readMessages(
   return (answer as { readonly messages: readonly CapturedMessageSummary[] }).messages; // our own route
 }
 
-/** Undefined when it was forgotten in the meantime. */
+/** Undefined if the message has been evicted. */
 export async function readMessage(host: InspectedHost, id: string): Promise<Maybe<CapturedMessage>> {
-  return (await readIfThere(host, `/messages/${encodeURIComponent(id)}`)) as Maybe<CapturedMessage>; // our own route
+  return (await readIfFound(host, `/messages/${encodeURIComponent(id)}`)) as Maybe<CapturedMessage>; // our own route
 }
 
-/** Everything of one trace, by time; empty when nothing of it is known. */
+/** All messages of one trace, oldest first; empty if the trace is unknown. */
 export async function readTrace(host: InspectedHost, traceId: string): Promise<readonly CapturedMessage[]> {
-  return ((await readIfThere(host, `/traces/${encodeURIComponent(traceId)}`)) ?? []) as readonly CapturedMessage[]; // our own route
+  return ((await readIfFound(host, `/traces/${encodeURIComponent(traceId)}`)) ?? []) as readonly CapturedMessage[]; // our own route
 }
 
-async function* once(host: InspectedHost, filter: CaptureFilter, place: Maybe<number>): AsyncGenerator<FeedItem> {
-  const more = { accept: "text/event-stream", ...(place === undefined ? {} : { "last-event-id": String(place) }) };
-  const response = await ask(host, `/feed?${query(filter, { whole: "1" })}`, more);
-  if (!isStream(response.body)) throw new AgentError("bad_peer", "the feed is no stream of events");
+async function* readFeed(host: InspectedHost, filter: CaptureFilter, cursor: Maybe<number>): AsyncGenerator<FeedItem> {
+  const extraHeaders = { accept: "text/event-stream", ...(cursor === undefined ? {} : { "last-event-id": String(cursor) }) };
+  const response = await get(host, `/feed?${query(filter, { whole: "1" })}`, extraHeaders);
+  if (!isStream(response.body)) throw new AgentError("bad_peer", "the feed is not an event stream");
   yield { kind: "connected" };
-  for await (const event of sseEvents(response.body, EVENT_BYTES)) yield itemOf(event);
+  for await (const event of sseEvents(response.body, MAX_EVENT_BYTES)) yield itemOf(event);
 }
 
 function itemOf({ event, data }: SseEvent): FeedItem {
-  const value = readJson(bytesOf(data), ANSWER_DEPTH);
+  const value = readJson(bytesOf(data), MAX_JSON_DEPTH);
   if (event === "gap") return { kind: "gap", missed: (value as { missed: number }).missed };
-  return { kind: "message", sighting: value as CapturedMessage }; // written by our own feed
+  return { kind: "message", message: value as CapturedMessage }; // written by our own feed
 }
 
-async function readIfThere(host: InspectedHost, path: string): Promise<unknown> {
+async function readIfFound(host: InspectedHost, path: string): Promise<unknown> {
   return read(host, path).catch((thrown: unknown) => {
     if (AgentError.from(thrown).code === "not_found") return undefined;
     throw thrown;
@@ -100,14 +100,14 @@ async function readIfThere(host: InspectedHost, path: string): Promise<unknown> 
 }
 
 async function read(host: InspectedHost, path: string): Promise<unknown> {
-  const response = await ask(host, path, { accept: "application/json" });
-  return readJson(await wholeBody(response.body, ANSWER_BYTES), ANSWER_DEPTH);
+  const response = await get(host, path, { accept: "application/json" });
+  return readJson(await wholeBody(response.body, MAX_RESPONSE_BYTES), MAX_JSON_DEPTH);
 }
 
-async function ask(host: InspectedHost, path: string, more: { readonly [name: string]: string }): Promise<HttpResponse> {
+async function get(host: InspectedHost, path: string, extraHeaders: { readonly [name: string]: string }): Promise<HttpResponse> {
   const url = host.url.replace(/\/$/, "") + API_PATH + path;
   const response = await host.link.exchange(
-    makeRequest({ method: "GET", url, headers: { ...host.headers, ...more }, cancel: host.cancel }),
+    makeRequest({ method: "GET", url, headers: { ...host.headers, ...extraHeaders }, cancel: host.cancel }),
   );
   if (response.status === 200) return response;
   if (isStream(response.body)) await response.body[Symbol.asyncIterator]().return?.();
@@ -115,21 +115,22 @@ async function ask(host: InspectedHost, path: string, more: { readonly [name: st
 }
 
 function refusal(status: number): AgentError {
-  if (status === 401) return new AgentError("unauthenticated", "the gateway wants to know who looks", { status });
-  if (status === 403) return new AgentError("forbidden", "the gateway does not let us look", { status });
+  if (status === 401)
+    return new AgentError("unauthenticated", "the gateway requires credentials for the inspector API", { status });
+  if (status === 403) return new AgentError("forbidden", "the gateway denied access to the inspector API", { status });
   if (status === 503 || status === 502) return new AgentError("unavailable", `the gateway answered ${status}`, { status });
-  if (status === 400) return new AgentError("invalid_message", "the gateway does not understand this filter", { status });
-  return new AgentError("not_found", "nothing can be looked at there", { status });
+  if (status === 400) return new AgentError("invalid_message", "the gateway rejected the filter", { status });
+  return new AgentError("not_found", "no inspector API at this address", { status });
 }
 
-/** A gateway that restarts answers nothing, or not yet. */
-function isPassing({ code }: AgentError): boolean {
+/** Errors that a restarting gateway produces. */
+function isTransient({ code }: AgentError): boolean {
   return code === "unavailable" || code === "interrupted" || code === "deadline";
 }
 
-function query(filter: CaptureFilter, more: { readonly [name: string]: string }): string {
+function query(filter: CaptureFilter, extraHeaders: { readonly [name: string]: string }): string {
   const { agent, traceId: trace, protocol, direction, status, text } = filter;
-  const given = Object.entries({ agent, trace, protocol, direction, status, text, ...more });
+  const given = Object.entries({ agent, trace, protocol, direction, status, text, ...extraHeaders });
   return new URLSearchParams(
     given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as [string, string]])),
   ).toString();

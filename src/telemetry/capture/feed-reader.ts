@@ -5,25 +5,25 @@ import type { Entry } from "./entry.js";
 type Waiting = (result: IteratorResult<CapturedMessage>) => void;
 
 /**
- * One reader of the log. What waits for it is a set of entries of the log itself, in the order of their last change: a slow
- * reader makes nobody wait, and holds nothing that the log does not hold.
+ * One reader of the log. Its queue is a set of log entries ordered by their last change: a slow reader blocks nobody and holds
+ * nothing beyond the log.
  */
 export class FeedReader implements AsyncIterableIterator<CapturedMessage>, CaptureFeed {
   readonly #filter: CaptureFilter;
   readonly #pending = new Set<Entry>();
   readonly #waiting: Waiting[] = [];
-  readonly #leave: () => void;
+  readonly #onEnd: () => void;
   missed = 0;
-  #over = false;
+  #ended = false;
 
-  constructor(filter: CaptureFilter, signal: AbortSignal, leave: () => void) {
+  constructor(filter: CaptureFilter, signal: AbortSignal, onEnd: () => void) {
     this.#filter = filter;
     const stop = (): void => void this.end();
-    this.#leave = () => {
+    this.#onEnd = () => {
       signal.removeEventListener("abort", stop);
-      leave();
+      onEnd();
     };
-    // Later, so that whoever makes the reader knows it before it leaves.
+    // Deferred so that the creator has registered the reader before it is removed.
     if (signal.aborted) queueMicrotask(stop);
     else signal.addEventListener("abort", stop, { once: true });
   }
@@ -34,22 +34,22 @@ export class FeedReader implements AsyncIterableIterator<CapturedMessage>, Captu
 
   offer(entry: Entry): void {
     this.#pending.delete(entry);
-    if (this.#over || !entry.matches(this.#filter)) return;
+    if (this.#ended || !entry.matches(this.#filter)) return;
     const waiting = this.#waiting.shift();
     if (waiting === undefined) this.#pending.add(entry);
-    else waiting({ done: false, value: entry.sighting() });
+    else waiting({ done: false, value: entry.message() });
   }
 
-  forget(entry: Entry): void {
+  evict(entry: Entry): void {
     if (this.#pending.delete(entry)) this.missed++;
   }
 
   next(): Promise<IteratorResult<CapturedMessage>> {
-    if (this.#over) return Promise.resolve(DONE);
+    if (this.#ended) return Promise.resolve(DONE);
     const [first] = this.#pending;
     if (first !== undefined) {
       this.#pending.delete(first);
-      return Promise.resolve({ done: false, value: first.sighting() });
+      return Promise.resolve({ done: false, value: first.message() });
     }
     return new Promise((resolve) => void this.#waiting.push(resolve));
   }
@@ -60,10 +60,10 @@ export class FeedReader implements AsyncIterableIterator<CapturedMessage>, Captu
   }
 
   end(): this {
-    if (this.#over) return this;
-    this.#over = true;
+    if (this.#ended) return this;
+    this.#ended = true;
     this.#pending.clear();
-    this.#leave();
+    this.#onEnd();
     for (const waiting of this.#waiting.splice(0)) waiting(DONE);
     return this;
   }

@@ -4,9 +4,9 @@ import type { CapturedMessage, CapturedMessageSummary, CaptureFeed, CaptureFilte
 
 export interface FeedOptions {
   readonly filter: CaptureFilter;
-  /** The place behind which it begins; 0: from now on. */
+  /** Start after this `seq`; 0: from now on. */
   readonly after: number;
-  /** Whole sightings instead of summaries. */
+  /** Complete messages instead of summaries. */
   readonly whole: boolean;
   readonly signal: AbortSignal;
 }
@@ -14,34 +14,34 @@ export interface FeedOptions {
 const HEADERS = Object.freeze({ "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" });
 const KEEP_ALIVE_MS = 15_000;
 
-/** The log as server-sent events: `message` for each that is new or changed, `gap` where some were forgotten unseen. */
+/** The log as server-sent events: `message` for each new or changed message, `gap` when messages were evicted unread. */
 export function feed(log: CaptureLog, options: FeedOptions): HttpResponse {
-  // Asked before the head is sent: a reader too many must hear it as a status.
-  const sightings = log.follow(options.filter, options.after, options.signal);
+  // Before the response head is sent, so that too many readers is reported as a status.
+  const messages = log.follow(options.filter, options.after, options.signal);
   return {
     status: 200,
     headers: HEADERS,
-    body: written(sightings, options.whole),
+    body: encodeFeed(messages, options.whole),
     idle: { chunk: SSE_COMMENT, everyMs: KEEP_ALIVE_MS },
   };
 }
 
-async function* written(sightings: CaptureFeed, whole: boolean): AsyncGenerator<string, void, void> {
-  let told = 0;
+async function* encodeFeed(messages: CaptureFeed, whole: boolean): AsyncGenerator<string, void, void> {
+  let reported = 0;
   const gap = (): string => {
-    const { missed = 0 } = sightings;
-    if (missed <= told) return "";
-    told = missed;
+    const { missed = 0 } = messages;
+    if (missed <= reported) return "";
+    reported = missed;
     return encodeSse(JSON.stringify({ missed }), undefined, "gap");
   };
-  // The head goes out at once, so that a reader knows it is connected although nothing happens.
+  // Sends the head immediately: the reader sees that it is connected before the first message.
   yield SSE_COMMENT + gap();
-  for await (const sighting of sightings) {
-    yield gap() + encodeSse(JSON.stringify(whole ? sighting : summaryOf(sighting)), String(sighting.seq), "message");
+  for await (const message of messages) {
+    yield gap() + encodeSse(JSON.stringify(whole ? message : summaryOf(message)), String(message.seq), "message");
   }
 }
 
-/** What lists carry of it. */
+/** The part of a message that lists carry. */
 export function summaryOf({
   request,
   response,

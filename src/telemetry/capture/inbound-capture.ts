@@ -3,12 +3,12 @@ import { around } from "../../policies/index.js";
 import type { Exchange, HttpRequest } from "../../transport/exchange.js";
 import type { BodyCapture } from "./body-capture.js";
 import type { CaptureContext } from "./capture-context.js";
-import { CapturedCall, envelopeOf, quietly } from "./captured-call.js";
-import { captureRequest, captureResponse, type ExchangeObserver, whenAnswered } from "./observed-exchange.js";
+import { CapturedCall, envelopeOf, ignoreErrors } from "./captured-call.js";
+import { captureRequest, captureResponse, type ExchangeObserver, onResponse } from "./observed-exchange.js";
 import { traceparentOf } from "./spans.js";
 
-/** A request that has become a call, or several; they share its bytes. */
-class Visit implements ExchangeObserver {
+/** A request and the calls made from it; they share its bytes. */
+class CapturedExchange implements ExchangeObserver {
   readonly request: HttpRequest;
   readonly #calls: CapturedCall[] = [];
   #response: Maybe<BodyCapture>;
@@ -17,76 +17,77 @@ class Visit implements ExchangeObserver {
     this.request = request;
   }
 
-  join(call: CapturedCall, request: BodyCapture): void {
+  addCall(call: CapturedCall, request: BodyCapture): void {
     this.#calls.push(call);
-    call.sent(request);
-    if (this.#response !== undefined) call.answered(this.#response);
+    call.requestSent(request);
+    if (this.#response !== undefined) call.responseStarted(this.#response);
   }
 
-  answered(response: BodyCapture): void {
+  responseStarted(response: BodyCapture): void {
     this.#response = response;
-    for (const call of this.#calls) call.answered(response);
+    for (const call of this.#calls) call.responseStarted(response);
   }
 
-  grew(): void {
-    for (const call of this.#calls) call.grew();
+  bodyProgressed(): void {
+    for (const call of this.#calls) call.bodyProgressed();
   }
 
-  lost(loss: Loss): void {
-    for (const call of this.#calls) call.lost(loss);
+  lossReported(loss: Loss): void {
+    for (const call of this.#calls) call.addLoss(loss);
   }
 }
 
-/** Somebody calls us: the request and the response at the door, the call behind it. */
+/** Captures incoming calls: the HTTP exchange and the call made from it. */
 export class InboundCapture {
-  readonly #desk: CaptureContext;
-  readonly #byRequest = new WeakMap<HttpRequest, Visit>();
-  /** A protocol may derive the call it began; its cancel stays that of the request. */
-  readonly #byCancel = new WeakMap<Cancel, Visit>();
+  readonly #context: CaptureContext;
+  readonly #byRequest = new WeakMap<HttpRequest, CapturedExchange>();
+  /** A protocol may derive another call; it keeps the cancel of the request. */
+  readonly #byCancel = new WeakMap<Cancel, CapturedExchange>();
   readonly layer: Layer;
 
-  constructor(desk: CaptureContext) {
-    this.#desk = desk;
+  constructor(context: CaptureContext) {
+    this.#context = context;
     this.layer = around<CapturedCall>({
       begin: (operation, call) => {
-        const visit = this.#byCancel.get(call.cancel);
+        const captured = this.#byCancel.get(call.cancel);
         const envelope = envelopeOf(operation);
-        // Not every protocol hands the header on.
-        const traceparent = call.parameters["traceparent"] ?? visit?.request.headers["traceparent"];
-        const place = desk.spans.incoming(envelope, traceparent);
+        // Not every protocol passes the header on.
+        const traceparent = call.parameters["traceparent"] ?? captured?.request.headers["traceparent"];
+        const position = context.spans.incoming(envelope, traceparent);
         const { agent, via, caller } = call;
-        const watched = new CapturedCall(desk, { direction: "in", operation, place, agent, caller: caller.id, via });
-        if (visit !== undefined) quietly(() => visit.join(watched, captureRequest(visit.request, desk.limits.bodyBytes)));
-        return watched;
+        const capturedCall = new CapturedCall(context, { direction: "in", operation, position, agent, caller: caller.id, via });
+        if (captured !== undefined)
+          ignoreErrors(() => captured.addCall(capturedCall, captureRequest(captured.request, context.limits.bodyBytes)));
+        return capturedCall;
       },
-      under: (watched, call) =>
+      under: (capturedCall, call) =>
         call.derive({
-          parameters: { ...call.parameters, traceparent: traceparentOf(watched.place) },
-          lose: (loss) => {
-            watched.lost(loss);
+          parameters: { ...call.parameters, traceparent: traceparentOf(capturedCall.position) },
+          reportLoss: (loss) => {
+            capturedCall.addLoss(loss);
             call.reportLoss(loss);
           },
         }),
-      event: (watched, event) => watched.event(event),
-      end: (watched, outcome) => watched.end(outcome),
+      event: (capturedCall, event) => capturedCall.event(event),
+      end: (capturedCall, outcome) => capturedCall.end(outcome),
     });
   }
 
   exchange(exchange: Exchange): Exchange {
     return (request) =>
-      whenAnswered(exchange(request), (response) => {
-        const visit = this.#byRequest.get(request);
-        return visit === undefined ? response : captureResponse(response, this.#desk.limits.bodyBytes, visit);
+      onResponse(exchange(request), (response) => {
+        const captured = this.#byRequest.get(request);
+        return captured === undefined ? response : captureResponse(response, this.#context.limits.bodyBytes, captured);
       });
   }
 
   callStarted(request: HttpRequest, call: Call): void {
-    const visit = this.#byRequest.get(request) ?? new Visit(request);
-    this.#byRequest.set(request, visit);
-    this.#byCancel.set(call.cancel, visit);
+    const captured = this.#byRequest.get(request) ?? new CapturedExchange(request);
+    this.#byRequest.set(request, captured);
+    this.#byCancel.set(call.cancel, captured);
   }
 
-  lost(request: HttpRequest, loss: Loss): void {
-    this.#byRequest.get(request)?.lost(loss);
+  lossReported(request: HttpRequest, loss: Loss): void {
+    this.#byRequest.get(request)?.lossReported(loss);
   }
 }

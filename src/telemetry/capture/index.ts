@@ -1,4 +1,4 @@
-/** What is seen: every message in and out, its bytes, its envelope, its answer, its losses. */
+/** Message capture: every message in and out, with bytes, envelope, answer and losses. */
 
 export {
   CAPTURE_LIMITS,

@@ -16,27 +16,27 @@ export interface InspectorOptions {
   readonly clock: { now(): number };
 }
 
-/** A telemetry that also sees messages. */
+/** Telemetry that also captures messages. */
 export interface InspectingTelemetry extends Telemetry {
-  /** `via`: the version and binding of the way, which an edge does not say. */
+  /** `via` adds the version and binding of the interface to the edge. */
   wire(edge: Edge, via?: Via): Maybe<Layer>;
-  /** The serving side could not carry something of an answer to this request. */
+  /** Part of the answer to this request could not be represented. */
   lossReported(request: HttpRequest, loss: Loss): void;
 }
 
-/** Keeps what was seen lately of every call in and out. */
+/** Captures every call in and out and keeps the most recent ones. */
 export interface Inspector {
-  /** Around another telemetry, for `serve` and for `connect`; one inspector may watch many of them. */
+  /** Wraps another telemetry for `serve` and `connect`; one inspector can wrap several. */
   telemetry(inner: Telemetry): InspectingTelemetry;
   readonly log: CaptureLog;
-  /** Ends every feed. To be called before the server that shows it is closed, which would wait for them. */
+  /** Ends every feed. Call it before closing the server, which waits for open responses. */
   close(): void;
 }
 
 export function createInspector({ limits: given, ids, clock }: InspectorOptions): Inspector {
   const limits: CaptureLimits = { ...CAPTURE_LIMITS, ...given };
   const log = new MemoryLog(limits, clock.now());
-  const desk: CaptureContext = {
+  const context: CaptureContext = {
     log,
     limits,
     spans: new Spans(ids.newId, limits.sightings),
@@ -47,20 +47,20 @@ export function createInspector({ limits: given, ids, clock }: InspectorOptions)
     log,
     close: () => log.close(),
     telemetry: (inner) => {
-      const arrivals = new InboundCapture(desk);
-      const departures = new OutboundCapture(desk);
-      // Ours are innermost: nearest to the wire, and below whatever continues a trace.
+      const inbound = new InboundCapture(context);
+      const outbound = new OutboundCapture(context);
+      // Innermost: next to the wire, and inside the layer that continues a trace.
       return {
         ...inner,
-        wire: (edge, via) => stack([inner.wire(edge), departures.layer(edge, via)]),
-        link: (link: Link, edge: Edge) => departures.link(inner.link(link, edge)),
-        server: () => stack([inner.server(), arrivals.layer]),
-        exchange: (exchange) => arrivals.exchange(inner.exchange(exchange)),
+        wire: (edge, via) => stack([inner.wire(edge), outbound.layer(edge, via)]),
+        link: (link: Link, edge: Edge) => outbound.link(inner.link(link, edge)),
+        server: () => stack([inner.server(), inbound.layer]),
+        exchange: (exchange) => inbound.exchange(inner.exchange(exchange)),
         callStarted(request: HttpRequest, call: Call) {
           inner.callStarted(request, call);
-          arrivals.callStarted(request, call);
+          inbound.callStarted(request, call);
         },
-        lossReported: (request, loss) => arrivals.lost(request, loss),
+        lossReported: (request, loss) => inbound.lossReported(request, loss),
       };
     },
   };

@@ -46,8 +46,8 @@ async function take(feed: AsyncIterable<CapturedMessage>, count: number): Promis
   return taken;
 }
 
-describe("what is kept", () => {
-  it("is at most so many; the least recently changed is forgotten first", () => {
+describe("the capture log", () => {
+  it("evicts the least recently changed message at the limit", () => {
     const { log, add } = newLog({ sightings: 2 });
     const first = add("one");
     add("two");
@@ -58,11 +58,11 @@ describe("what is kept", () => {
     expect(log.get("nobody")).toBeUndefined();
   });
 
-  it("holds at most so many bytes; the oldest let go of theirs, and stay in the list", () => {
+  it("drops the oldest content at the byte limit and keeps the messages listed", () => {
     const { log, add } = newLog({ totalBytes: 250 });
     const entries = ["one", "two", "three"].map((text) => add(text));
     for (const each of entries) {
-      each.sent(body(100));
+      each.setRequest(body(100));
       log.changed(each);
     }
     expect(log.totalBytes).toBeLessThanOrEqual(250);
@@ -75,26 +75,26 @@ describe("what is kept", () => {
     expect(log.size).toBe(3);
   });
 
-  it("does not grow again once it was given up", () => {
+  it("does not store content again once it was dropped", () => {
     const { log, add } = newLog({ totalBytes: 0 });
     const only = add("one");
-    only.sent(body(10));
+    only.setRequest(body(10));
     log.changed(only);
-    only.answered(body(10));
+    only.setResponse(body(10));
     log.changed(only);
     expect([log.totalBytes, log.get(only.start.id)?.response?.body]).toEqual([0, ""]);
   });
 
-  it("has at most so many events, and always the last one", () => {
-    const { log, add } = newLog({ eventsPerSighting: 3 });
+  it("limits the events of a message and always keeps the last one", () => {
+    const { log, add } = newLog({ eventsPerMessage: 3 });
     const only = add("one");
-    for (let at = 1; at <= 10; at++) only.happened({ at, kind: "status" });
+    for (let at = 1; at <= 10; at++) only.addEvent({ at, kind: "status" });
     log.changed(only);
     expect(log.get(only.start.id)?.events.map(({ at }) => at)).toEqual([1, 2, 10]);
     expect(log.list({}, 1)[0]?.eventCount).toBe(10);
   });
 
-  it("is found by every member of a filter at once", () => {
+  it("matches all members of a filter", () => {
     const { log, add } = newLog();
     add("Hello", { agent: "x" });
     add("hello", { agent: "x", direction: "out" });
@@ -104,7 +104,7 @@ describe("what is kept", () => {
     expect(log.list({ status: "open" }, 2)).toHaveLength(2);
   });
 
-  it("is paged by place", () => {
+  it("is paged by seq", () => {
     const { log, add } = newLog();
     for (const text of ["1", "2", "3"]) add(text);
     const [newest] = log.list({}, 1);
@@ -115,7 +115,7 @@ describe("what is kept", () => {
 describe("following", () => {
   const never = new AbortController().signal;
 
-  it("gives what is new from now on, or behind a place", async () => {
+  it("delivers new messages from now on, or after a seq", async () => {
     const { log, add } = newLog();
     const before = add("before");
     const now = log.follow({}, 0, never);
@@ -126,7 +126,7 @@ describe("following", () => {
     expect(log.readers).toBe(0);
   });
 
-  it("gives a slow reader each once, as it is then, in the order of the last change", async () => {
+  it("delivers each message once to a slow reader, in its latest state, in order of change", async () => {
     const { log, add } = newLog();
     const feed = log.follow({}, 0, never);
     const [one, two] = [add("one"), add("two")];
@@ -140,7 +140,7 @@ describe("following", () => {
     expect(got.map(({ seq }) => seq)).toEqual([two.seq, one.seq]);
   });
 
-  it("says what a reader missed", async () => {
+  it("reports what a reader missed", async () => {
     const { log, add } = newLog({ sightings: 2 });
     const feed = log.follow({}, 0, never);
     for (const text of ["1", "2", "3"]) add(text);
@@ -149,7 +149,7 @@ describe("following", () => {
     expect([back.missed, (await take(back, 2)).map(({ text }) => text)]).toEqual([1, ["2", "3"]]);
   });
 
-  it("has places for so many readers, and gives them back", async () => {
+  it("limits the readers and frees their slots", async () => {
     const { log } = newLog({ readers: 1 });
     const stop = new AbortController();
     const waiting = take(log.follow({}, 0, stop.signal), 1);
@@ -159,7 +159,7 @@ describe("following", () => {
     expect(() => log.follow({}, 0, never)).not.toThrow();
   });
 
-  it("of a signal that is over ends at once", async () => {
+  it("with an aborted signal ends at once", async () => {
     const { log } = newLog();
     expect(await take(log.follow({}, 0, AbortSignal.abort()), 1)).toEqual([]);
     expect(log.readers).toBe(0);

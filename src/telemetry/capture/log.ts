@@ -10,29 +10,29 @@ import type {
 import type { Entry } from "./entry.js";
 import { FeedReader } from "./feed-reader.js";
 
-/** Places are numbers that go on rising after a restart, so that a reader that comes back with an old one misses nothing. */
-const PLACES_PER_MS = 1_000;
-/** When a reader that found no place may try again. */
+/** `seq` starts from the clock, so that it keeps rising across restarts and old cursors stay valid. */
+const SEQ_PER_MS = 1_000;
+/** Retry hint when all reader slots are taken. */
 const FULL_RETRY_MS = 5_000;
 
-/** The sightings of one process, the least recently changed first. Nothing here waits, and nothing grows without bound. */
+/** The captured messages of one process, least recently changed first. Bounded in every dimension; never blocks. */
 export class MemoryLog implements CaptureLog {
   readonly #limits: CaptureLimits;
   readonly #entries = new Map<string, Entry>();
-  /** Those that hold bytes, in the order in which they give them up. */
-  readonly #heavy = new Set<Entry>();
+  /** Entries that hold content, in eviction order. */
+  readonly #withContent = new Set<Entry>();
   readonly #readers = new Set<FeedReader>();
   #seq: number;
   #totalBytes = 0;
   #closed = false;
-  #forgotten = 0;
-  /** The highest place of a forgotten one: who comes back from before it has missed something. */
-  #forgottenUpTo: number;
+  #evicted = 0;
+  /** Highest evicted `seq`: a reader resuming from below it has missed messages. */
+  #evictedUpTo: number;
 
   constructor(limits: CaptureLimits, startedAt: number) {
     this.#limits = limits;
-    this.#seq = startedAt * PLACES_PER_MS;
-    this.#forgottenUpTo = this.#seq;
+    this.#seq = startedAt * SEQ_PER_MS;
+    this.#evictedUpTo = this.#seq;
   }
 
   get size(): number {
@@ -40,10 +40,10 @@ export class MemoryLog implements CaptureLog {
   }
 
   get forgotten(): number {
-    return this.#forgotten;
+    return this.#evicted;
   }
 
-  /** What all of them hold. */
+  /** Content bytes held by all entries. */
   get totalBytes(): number {
     return this.#totalBytes;
   }
@@ -56,10 +56,10 @@ export class MemoryLog implements CaptureLog {
     this.#entries.set(entry.start.id, entry);
     this.#move(entry);
     entry.firstSeq = entry.seq;
-    if (this.#entries.size > this.#limits.sightings) this.#forgetOldest();
+    if (this.#entries.size > this.#limits.sightings) this.#evictOldest();
   }
 
-  /** Something about it is new. One that was forgotten stays forgotten. */
+  /** Records a change. An evicted entry stays evicted. */
   changed(entry: Entry): void {
     if (this.#entries.delete(entry.start.id)) {
       this.#entries.set(entry.start.id, entry);
@@ -78,28 +78,28 @@ export class MemoryLog implements CaptureLog {
   }
 
   get(id: string): CapturedMessage | undefined {
-    return this.#entries.get(id)?.sighting();
+    return this.#entries.get(id)?.message();
   }
 
   trace(traceId: string): readonly CapturedMessage[] {
     const found = [...this.#entries.values()].filter((entry) => entry.start.traceId === traceId);
-    return found.sort((a, b) => a.firstSeq - b.firstSeq).map((entry) => entry.sighting());
+    return found.sort((a, b) => a.firstSeq - b.firstSeq).map((entry) => entry.message());
   }
 
   follow(filter: CaptureFilter, after: number, signal: AbortSignal): CaptureFeed {
     if (this.#readers.size >= this.#limits.readers)
-      throw new AgentError("overloaded", `${this.#limits.readers} readers are following already`, {
+      throw new AgentError("overloaded", `${this.#limits.readers} feed readers are already connected`, {
         retryAfterMs: FULL_RETRY_MS,
       });
     const reader = new FeedReader(filter, signal, () => void this.#readers.delete(reader));
     if (this.#closed) return reader.end();
     this.#readers.add(reader);
-    if (after > 0 && after < this.#forgottenUpTo) reader.missed++;
+    if (after > 0 && after < this.#evictedUpTo) reader.missed++;
     if (after > 0) for (const entry of this.#entries.values()) if (entry.seq > after) reader.offer(entry);
     return reader;
   }
 
-  /** Ends every feed, and each that is asked for later: a server that stops must not wait for those who look at it. */
+  /** Ends every feed and refuses new ones, so that a stopping server does not wait for its readers. */
   close(): void {
     this.#closed = true;
     for (const reader of this.#readers) reader.end();
@@ -108,35 +108,35 @@ export class MemoryLog implements CaptureLog {
   #move(entry: Entry): void {
     entry.seq = ++this.#seq;
     this.#count(entry, entry.size);
-    while (this.#totalBytes > this.#limits.totalBytes && this.#lighten());
+    while (this.#totalBytes > this.#limits.totalBytes && this.#dropOldestContent());
     for (const reader of this.#readers) reader.offer(entry);
   }
 
   #count(entry: Entry, size: number): void {
-    this.#totalBytes += size - entry.counted;
-    entry.counted = size;
-    if (size > 0) this.#heavy.add(entry);
-    else this.#heavy.delete(entry);
+    this.#totalBytes += size - entry.countedBytes;
+    entry.countedBytes = size;
+    if (size > 0) this.#withContent.add(entry);
+    else this.#withContent.delete(entry);
   }
 
-  /** The one that has held bytes for the longest time lets go of them; false when nobody holds any. */
-  #lighten(): boolean {
-    const [oldest] = this.#heavy;
+  /** Drops the content of the oldest entry that has any; false if none has. */
+  #dropOldestContent(): boolean {
+    const [oldest] = this.#withContent;
     if (oldest === undefined) return false;
     oldest.strip();
     this.#count(oldest, oldest.size);
-    // What is left of it is too little to be asked for again.
-    this.#heavy.delete(oldest);
+    // The remainder is too small to be dropped again.
+    this.#withContent.delete(oldest);
     return true;
   }
 
-  #forgetOldest(): void {
+  #evictOldest(): void {
     const [oldest] = this.#entries.values();
     if (oldest === undefined) return;
     this.#entries.delete(oldest.start.id);
     this.#count(oldest, 0);
-    this.#forgotten++;
-    this.#forgottenUpTo = oldest.seq;
-    for (const reader of this.#readers) reader.forget(oldest);
+    this.#evicted++;
+    this.#evictedUpTo = oldest.seq;
+    for (const reader of this.#readers) reader.evict(oldest);
   }
 }

@@ -3,15 +3,15 @@ import { type HttpRequest, type HttpResponse, isStream } from "../../transport/e
 import { BodyCapture } from "./body-capture.js";
 import { requestHead } from "./secrets.js";
 
-/** Told about one request and its response. Whoever hears it must not throw. */
+/** Receives the progress of one HTTP exchange. Must not throw. */
 export interface ExchangeObserver {
-  /** A response has begun; its body follows as it passes. */
-  answered(response: BodyCapture): void;
-  /** More of the body passed, or all of it has. */
-  grew(): void;
+  /** The response has started; its body follows. */
+  responseStarted(response: BodyCapture): void;
+  /** More of the body has passed, or it has ended. */
+  bodyProgressed(): void;
 }
 
-/** A request as it stands in a sighting. */
+/** Captures a complete request. */
 export function captureRequest(request: HttpRequest, bodyBytes: number): BodyCapture {
   const capture = new BodyCapture(requestHead(request.method, request.path, request.query), request.headers, bodyBytes);
   capture.add(request.body);
@@ -19,34 +19,34 @@ export function captureRequest(request: HttpRequest, bodyBytes: number): BodyCap
   return capture;
 }
 
-/** The same response. A whole body is taken now; one that comes in chunks is taken as the reader takes it, never ahead of it. */
-export function captureResponse(response: HttpResponse, bodyBytes: number, watched: ExchangeObserver): HttpResponse {
+/** Captures a response and returns it. Streamed bodies are captured as the reader consumes them, never ahead. */
+export function captureResponse(response: HttpResponse, bodyBytes: number, observer: ExchangeObserver): HttpResponse {
   const capture = new BodyCapture(String(response.status), response.headers, bodyBytes);
   const { status, headers, body, idle } = response;
   const end = (): void => {
-    capture.trail(response.trailers?.());
+    capture.addTrailers(response.trailers?.());
     capture.end();
-    watched.grew();
+    observer.bodyProgressed();
   };
   if (!isStream(body)) {
     if (body !== undefined) capture.add(body);
     capture.end();
-    watched.answered(capture);
+    observer.responseStarted(capture);
     return response;
   }
-  watched.answered(capture);
-  const passing = watchIterable(body, {
+  observer.responseStarted(capture);
+  const observedBody = watchIterable(body, {
     item: (chunk) => {
       capture.add(chunk);
-      watched.grew();
+      observer.bodyProgressed();
     },
     end,
   });
-  if (response.trailers === undefined) return { status, headers, body: passing, idle };
-  return { status, headers, body: passing, idle, trailers: () => response.trailers?.() ?? {} };
+  if (response.trailers === undefined) return { status, headers, body: observedBody, idle };
+  return { status, headers, body: observedBody, idle, trailers: () => response.trailers?.() ?? {} };
 }
 
-/** What is there is looked at now, what is still to come when it is there. */
-export function whenAnswered(response: HttpResponse | Promise<HttpResponse>, see: (response: HttpResponse) => HttpResponse) {
-  return response instanceof Promise ? response.then(see) : see(response);
+/** Applies `capture` now, or when the response arrives. */
+export function onResponse(response: HttpResponse | Promise<HttpResponse>, capture: (response: HttpResponse) => HttpResponse) {
+  return response instanceof Promise ? response.then(capture) : capture(response);
 }

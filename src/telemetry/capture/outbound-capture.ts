@@ -3,68 +3,68 @@ import { around, type LinkedCancel, linkedCancel } from "../../policies/index.js
 import type { Exchange, Link } from "../../transport/exchange.js";
 import type { Edge } from "../edge.js";
 import type { CaptureContext } from "./capture-context.js";
-import { CapturedCall, envelopeOf, quietly } from "./captured-call.js";
-import { captureRequest, captureResponse, whenAnswered } from "./observed-exchange.js";
+import { CapturedCall, envelopeOf, ignoreErrors } from "./captured-call.js";
+import { captureRequest, captureResponse, onResponse } from "./observed-exchange.js";
 import { traceparentOf } from "./spans.js";
 
-interface Tried {
-  readonly watched: CapturedCall;
-  /** By which the link knows the try. */
+interface CapturedAttempt {
+  readonly captured: CapturedCall;
+  /** Identifies the attempt on the link. */
   readonly cancel: Cancel;
   readonly linked: LinkedCancel | undefined;
 }
 
-/** We call a peer: every try of a call, and the request and the response on its link. */
+/** Captures outgoing calls: every attempt, and its exchange on the link. */
 export class OutboundCapture {
-  readonly #desk: CaptureContext;
-  /** The layer and the link share nothing but the cancel, which a client half hands on with its requests. */
+  readonly #context: CaptureContext;
+  /** The layer and the link share only the cancel, which a protocol client passes on with its requests. */
   readonly #byCancel = new WeakMap<Cancel, CapturedCall>();
 
-  constructor(desk: CaptureContext) {
-    this.#desk = desk;
+  constructor(context: CaptureContext) {
+    this.#context = context;
   }
 
   layer(edge: Edge, via: Via = { protocol: edge.protocol, version: "", binding: "" }): Layer {
-    const desk = this.#desk;
-    return around<Tried>({
+    const context = this.#context;
+    return around<CapturedAttempt>({
       begin: (operation, call) => {
-        const place = desk.spans.outgoing(envelopeOf(operation), call.parameters["traceparent"]);
+        const position = context.spans.outgoing(envelopeOf(operation), call.parameters["traceparent"]);
         const { dstId: agent, srcAgent: caller } = edge;
-        const watched = new CapturedCall(desk, { direction: "out", operation, place, agent, caller, via });
-        // Two tries may share a cancel; only then a new one is needed to tell them apart.
+        const captured = new CapturedCall(context, { direction: "out", operation, position, agent, caller, via });
+        // Two attempts may share a cancel; a new one is needed only then.
         const linked = this.#byCancel.has(call.cancel) ? linkedCancel(call.cancel) : undefined;
         const cancel = linked?.source ?? call.cancel;
-        this.#byCancel.set(cancel, watched);
-        return { watched, cancel, linked };
+        this.#byCancel.set(cancel, captured);
+        return { captured, cancel, linked };
       },
-      under: ({ watched, cancel }, call) => continued(call, watched, cancel),
-      event: ({ watched }, event) => watched.event(event),
-      end: ({ watched, cancel, linked }, outcome) => {
+      under: ({ captured, cancel }, call) => withCapture(call, captured, cancel),
+      event: ({ captured }, event) => captured.event(event),
+      end: ({ captured, cancel, linked }, outcome) => {
         linked?.unlink();
         this.#byCancel.delete(cancel);
-        watched.end(outcome);
+        captured.end(outcome);
       },
     });
   }
 
   link(link: Link): Link {
-    const { bodyBytes } = this.#desk.limits;
+    const { bodyBytes } = this.#context.limits;
     const exchange: Exchange = (request) => {
-      const watched = this.#byCancel.get(request.cancel);
-      if (watched?.wantsRequest(request.body) !== true) return link.exchange(request);
-      quietly(() => watched.sent(captureRequest(request, bodyBytes)));
-      return whenAnswered(link.exchange(request), (response) => captureResponse(response, bodyBytes, watched));
+      const captured = this.#byCancel.get(request.cancel);
+      if (captured?.wantsRequest(request.body) !== true) return link.exchange(request);
+      ignoreErrors(() => captured.requestSent(captureRequest(request, bodyBytes)));
+      return onResponse(link.exchange(request), (response) => captureResponse(response, bodyBytes, captured));
     };
     return { ...link, exchange, close: () => link.close() };
   }
 }
 
-function continued(call: Call, watched: CapturedCall, cancel: Cancel): Call {
+function withCapture(call: Call, captured: CapturedCall, cancel: Cancel): Call {
   return call.derive({
-    parameters: { ...call.parameters, traceparent: traceparentOf(watched.place) },
+    parameters: { ...call.parameters, traceparent: traceparentOf(captured.position) },
     cancel,
-    lose: (loss) => {
-      watched.lost(loss);
+    reportLoss: (loss) => {
+      captured.addLoss(loss);
       call.reportLoss(loss);
     },
   });

@@ -6,32 +6,35 @@ import type { CapturedMessage, CaptureFilter, CaptureLog } from "./captured-mess
 import { feed } from "./feed.js";
 
 export interface InspectorRouteOptions {
-  /** Who may look. Default: who calls from this machine, and through no proxy. */
-  readonly mayLook?: Maybe<(request: HttpRequest) => boolean | Promise<boolean>>;
+  /** Authorizes access. Default: direct connections from this machine. */
+  readonly authorize?: Maybe<(request: HttpRequest) => boolean | Promise<boolean>>;
 }
 
-/** Where everything about sightings is read. */
+/** Base path of the inspector API. */
 export const API_PATH = "/koine/api";
 const LIST_DEFAULT = 100;
-const LIST_MOST = 1_000;
+const MAX_LIST = 1_000;
 const DIRECTIONS = ["in", "out"] as const;
 const STATUSES = ["open", "ok", "failed", "stopped"] as const;
 const NOT_CACHED = { "cache-control": "no-store" } as const;
 
-/** The log over HTTP, for the page, `koine inspect` and whoever else may look. */
-export function inspectorRoutes(log: CaptureLog, { mayLook = isLoopback }: InspectorRouteOptions = {}): readonly ExtraRoute[] {
+/** The inspector API over HTTP, for the dashboard and `koine inspect`. */
+export function inspectorRoutes(
+  log: CaptureLog,
+  { authorize: mayLook = isLoopback }: InspectorRouteOptions = {},
+): readonly ExtraRoute[] {
   const route = (path: string, answer: (request: HttpRequest, parameters: URLSearchParams) => HttpResponse): ExtraRoute => ({
     route: { method: "GET", path: API_PATH + path },
     exchange: guarded(mayLook, answer),
   });
   return [
-    route("/messages", (_request, parameters) => listed(log, parameters)),
-    route("/messages/*", (request) => document(log.get(lastSegment(request)), request)),
-    route("/traces/*", (request) => traced(log, request)),
+    route("/messages", (_request, parameters) => listMessages(log, parameters)),
+    route("/messages/*", (request) => messageResponse(log.get(lastSegment(request)), request)),
+    route("/traces/*", (request) => listTrace(log, request)),
     route("/feed", (request, parameters) =>
       feed(log, {
         filter: filterOf(parameters),
-        after: placeOf(request.headers["last-event-id"] ?? parameters.get("after") ?? undefined),
+        after: cursorIn(request.headers["last-event-id"] ?? parameters.get("after") ?? undefined),
         whole: parameters.get("whole") === "1",
         signal: signalOf(request.cancel),
       }),
@@ -43,19 +46,19 @@ function isLoopback({ connection }: HttpRequest): boolean {
   return connection.loopback;
 }
 
-/** Who may not look learns nothing, not even that there is something to see. */
+/** Unauthorized requests get 404, so that the API is not revealed. */
 function guarded(
-  mayLook: NonNullable<InspectorRouteOptions["mayLook"]>,
+  authorize: NonNullable<InspectorRouteOptions["authorize"]>,
   answer: (request: HttpRequest, parameters: URLSearchParams) => HttpResponse,
 ): Exchange {
   return async (request) => {
     try {
-      if (!(await mayLook(request))) return notFound(request);
+      if (!(await authorize(request))) return notFound(request);
       return answer(request, new URLSearchParams(request.query));
     } catch (thrown) {
       const error = AgentError.from(thrown);
       const status = STATUS_OF[error.code];
-      // Whatever else went wrong, in the guard for example, nobody is let in by it.
+      // Any other failure, also one of the authorization, must not grant access.
       return status === undefined ? notFound(request) : errorResponse(status, error);
     }
   };
@@ -64,30 +67,30 @@ function guarded(
 const STATUS_OF: { readonly [code: string]: number } = { invalid_message: 400, overloaded: 503 };
 
 function notFound({ method, path }: HttpRequest): HttpResponse {
-  return errorResponse(404, new AgentError("not_found", `nothing answers ${method} ${path}`));
+  return errorResponse(404, new AgentError("not_found", `no route for ${method} ${path}`));
 }
 
-function listed(log: CaptureLog, parameters: URLSearchParams): HttpResponse {
+function listMessages(log: CaptureLog, parameters: URLSearchParams): HttpResponse {
   const before = parameters.get("before");
-  const limit = Math.min(LIST_MOST, numberIn(parameters.get("limit") ?? String(LIST_DEFAULT), "limit"));
+  const limit = Math.min(MAX_LIST, numberIn(parameters.get("limit") ?? String(LIST_DEFAULT), "limit"));
   const messages = log.list(filterOf(parameters), limit, before === null ? undefined : numberIn(before, "before"));
-  return answered({ messages: asJson(messages), size: log.size, forgotten: log.forgotten });
+  return okResponse({ messages: asJson(messages), size: log.size, forgotten: log.forgotten });
 }
 
-function document(found: Maybe<CapturedMessage>, request: HttpRequest): HttpResponse {
-  return found === undefined ? notFound(request) : answered(asJson(found));
+function messageResponse(found: Maybe<CapturedMessage>, request: HttpRequest): HttpResponse {
+  return found === undefined ? notFound(request) : okResponse(asJson(found));
 }
 
-function traced(log: CaptureLog, request: HttpRequest): HttpResponse {
+function listTrace(log: CaptureLog, request: HttpRequest): HttpResponse {
   const messages = log.trace(lastSegment(request));
-  return messages.length === 0 ? notFound(request) : answered(asJson(messages));
+  return messages.length === 0 ? notFound(request) : okResponse(asJson(messages));
 }
 
-function answered(value: Json): HttpResponse {
+function okResponse(value: Json): HttpResponse {
   return jsonResponse(200, JSON.stringify(value), NOT_CACHED);
 }
 
-/** Sightings hold nothing but JSON. */
+/** Captured messages contain only JSON. */
 function asJson(value: object): Json {
   return value as unknown as Json;
 }
@@ -116,15 +119,15 @@ function filterOf(parameters: URLSearchParams): CaptureFilter {
 function oneOf<T extends string>(value: Maybe<string>, allowed: readonly T[], field: string): Maybe<T> {
   const found = allowed.find((each) => each === value);
   if (value === undefined || found !== undefined) return found;
-  throw new AgentError("invalid_message", `${field} is one of ${allowed.join(", ")}`, { field });
+  throw new AgentError("invalid_message", `${field} must be one of ${allowed.join(", ")}`, { field });
 }
 
 function numberIn(text: string, field: string): number {
   if (/^\d{1,16}$/.test(text)) return Number(text);
-  throw new AgentError("invalid_message", `${field} is a whole number`, { field });
+  throw new AgentError("invalid_message", `${field} must be a whole number`, { field });
 }
 
-/** A place that nobody gave out is as good as none. */
-function placeOf(text: Maybe<string>): number {
+/** An invalid cursor counts as none. */
+function cursorIn(text: Maybe<string>): number {
   return text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : 0;
 }

@@ -1,19 +1,19 @@
 import { isObject, type Json, type JsonObject } from "../../envelope/index.js";
 import type { HttpHeaders } from "../../transport/exchange.js";
 
-/** What is never kept, and how it is left out of what is. */
+/** What capture never keeps, and how it is removed. */
 
-/** Stands where a secret stood. */
+/** Replaces a secret. */
 export const HIDDEN = "…";
-/** Strings that hold JSON that holds strings that hold JSON: deeper than this nothing is looked at, and nothing is kept. */
-const NESTED_STRINGS = 4;
-/** Asked first: most bodies have no such word anywhere. */
+/** Depth of JSON in strings in JSON that is searched; anything deeper is not kept. */
+const MAX_NESTED_STRINGS = 4;
+/** Fast pre-check: most bodies contain none of these words. */
 const HINT = /token|secret|passw|passphrase|authorization|credential|api[-_ ]?key|private[-_ ]?key|cookie|\\u00/i;
 const SECRET_NAME = /(token|secret|password|passwd|passphrase|authorization|credentials?|apikey|privatekey|cookie)$/;
-/** A place in a list is no secret, whatever it is called. */
+/** Page tokens are not secrets. */
 const PAGE_NAME = /page_?token$/i;
 
-/** Header fields that say how a message is to be read, and nothing about who sent it. All others are left out. */
+/** Header fields that describe the message and not its sender. All others are dropped. */
 const KEPT_HEADERS = new Set([
   "accept",
   "allow",
@@ -38,21 +38,21 @@ const KEPT_HEADERS = new Set([
   "user-agent",
   "vary",
 ]);
-/** Of whatever protocol: which version, and which extensions. */
-const KEPT_ENDINGS = /-(version|extensions)$/;
-/** Plain figures and switches of a query; any other value may be a key. */
+/** Protocol version and extension headers. */
+const KEPT_SUFFIXES = /-(version|extensions)$/;
+/** Query values that cannot be keys. Any other value is hidden. */
 const PLAIN_VALUE = /^(\d{1,6}|true|false)$/;
 
 export function keptHeaders(headers: HttpHeaders): { readonly [name: string]: string } {
   const kept: [string, string][] = [];
   for (const [name, value] of Object.entries(headers)) {
     const lower = name.toLowerCase();
-    if (value !== undefined && (KEPT_HEADERS.has(lower) || KEPT_ENDINGS.test(lower))) kept.push([lower, value]);
+    if (value !== undefined && (KEPT_HEADERS.has(lower) || KEPT_SUFFIXES.test(lower))) kept.push([lower, value]);
   }
   return Object.fromEntries(kept);
 }
 
-/** `GET /tasks/1?historyLength=3&key=…`: names, and values that can be nobody's key. */
+/** `GET /tasks/1?historyLength=3&key=…`: parameter names, and only values that cannot be keys. */
 export function requestHead(method: string, path: string, query: string): string {
   if (query === "") return `${method} ${path}`;
   const pairs = query.split("&").map((pair) => {
@@ -66,7 +66,7 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.toLowerCase().replace(/[-_ ]/g, "")) && !PAGE_NAME.test(name);
 }
 
-/** Are there members that look like secrets? Bytes are not looked into. */
+/** Whether any member looks like a secret. Byte arrays are not searched. */
 export function holdsSecrets(value: unknown): boolean {
   if (typeof value === "string") return HINT.test(value) && hideInText(value) !== value;
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return false;
@@ -74,7 +74,7 @@ export function holdsSecrets(value: unknown): boolean {
   return Object.entries(value).some(([name, member]) => isHideable(name, member) || holdsSecrets(member));
 }
 
-/** A document without them; the same document where there are none. */
+/** The document with secrets hidden; the same object if there are none. */
 export function hideSecrets(document: JsonObject): JsonObject {
   return holdsSecrets(document) ? hiddenObject(document) : document;
 }
@@ -96,8 +96,8 @@ function isHideable(name: string, value: unknown): boolean {
 }
 
 /**
- * JSON text, whole or cut off anywhere, with the values of such members hidden. Everything else stays as it was spelt:
- * what is shown is what crossed the wire.
+ * Hides secret members in JSON text, complete or truncated. Everything else keeps its original spelling, so that the capture
+ * shows what was on the wire.
  */
 export function hideInText(text: string, depth = 0): string {
   if (!HINT.test(text)) return text;
@@ -124,12 +124,12 @@ export function hideInText(text: string, depth = 0): string {
   return shown + text.slice(kept);
 }
 
-/** A string that holds JSON of its own; undefined where nothing is to be hidden in it. */
+/** For a string that contains JSON; undefined if nothing in it is secret. */
 function hiddenString(quoted: string, depth: number): string | undefined {
   if (!quoted.includes('\\"') || !HINT.test(quoted)) return undefined;
-  if (depth >= NESTED_STRINGS) return JSON.stringify(HIDDEN);
+  if (depth >= MAX_NESTED_STRINGS) return JSON.stringify(HIDDEN);
   const inner = unquoted(quoted);
-  // What is cut off cannot be read, so it is not kept.
+  // Truncated JSON in a string cannot be searched, so it is not kept.
   if (inner === "") return JSON.stringify(HIDDEN);
   const cleaned = hideInText(inner, depth + 1);
   return cleaned === inner ? undefined : JSON.stringify(cleaned);
@@ -144,7 +144,7 @@ function unquoted(quoted: string): string {
   }
 }
 
-/** Behind the closing quote, or the end of the text where it is cut off. */
+/** Index after the closing quote, or the end of a truncated text. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -1,7 +1,7 @@
 import { type Envelope, formatTraceparent, type Maybe, parseTraceparent, RecentMap, traceIdHex } from "../../envelope/index.js";
 import { spanIdOf } from "../traceparent.js";
 
-/** Where a call stands in its trace. */
+/** The position of a call in its trace. */
 export interface SpanPosition {
   readonly traceId: string;
   readonly span: string;
@@ -10,8 +10,8 @@ export interface SpanPosition {
 }
 
 /**
- * Gives every call a span, and finds the one it follows from: by the `traceparent` it carries, else by the message it
- * names as its parent, because an agent that calls on by itself hands on no header.
+ * Assigns a span to every call and finds its parent: by the `traceparent` it carries, or else by the parent message, because an
+ * agent that makes further calls by itself passes no header on.
  */
 export class Spans {
   readonly #newId: () => string;
@@ -22,34 +22,34 @@ export class Spans {
     this.#byMessage = new RecentMap(limit);
   }
 
-  /** Of a call that came in. */
+  /** For an incoming call. */
   incoming(envelope: Maybe<Envelope>, traceparent: Maybe<string>): SpanPosition {
     const carried = parseTraceparent(traceparent);
-    const place: SpanPosition = {
+    const position: SpanPosition = {
       traceId: carried?.traceId ?? traceIdHex(envelope?.context.traceId) ?? this.#newTrace(),
       span: this.#newSpan(),
       parentSpan: carried?.spanId,
       sampled: carried?.sampled ?? true,
     };
-    if (envelope !== undefined && envelope.id !== "") this.#byMessage.set(envelope.id, place);
-    return place;
+    if (envelope !== undefined && envelope.id !== "") this.#byMessage.set(envelope.id, position);
+    return position;
   }
 
-  /** Of a call that goes out. */
+  /** For an outgoing call. */
   outgoing(envelope: Maybe<Envelope>, traceparent: Maybe<string>): SpanPosition {
     const carried = parseTraceparent(traceparent);
-    // One that was made from the message alone names no span that anybody saw.
-    const followed = carried !== undefined && carried.spanId !== spanIdOf(envelope?.id ?? "") ? carried : undefined;
-    const cause = followed === undefined ? this.#causeOf(envelope) : undefined;
+    // A traceparent derived from the message alone names a span that does not exist.
+    const continued = carried !== undefined && carried.spanId !== spanIdOf(envelope?.id ?? "") ? carried : undefined;
+    const cause = continued === undefined ? this.#causeOf(envelope) : undefined;
     return {
-      traceId: followed?.traceId ?? cause?.traceId ?? carried?.traceId ?? this.#newTrace(),
+      traceId: continued?.traceId ?? cause?.traceId ?? carried?.traceId ?? this.#newTrace(),
       span: this.#newSpan(),
-      parentSpan: followed?.spanId ?? cause?.span,
+      parentSpan: continued?.spanId ?? cause?.span,
       sampled: carried?.sampled ?? true,
     };
   }
 
-  /** The message that was passed on, or the one that this one says it follows from. */
+  /** The incoming call with the same message, or with its parent message. */
   #causeOf(envelope: Maybe<Envelope>): Maybe<SpanPosition> {
     if (envelope === undefined) return undefined;
     const { parentId } = envelope.context;
@@ -66,7 +66,7 @@ export class Spans {
   }
 }
 
-/** What the calls that follow from this one continue. */
+/** The header for calls that this one causes. */
 export function traceparentOf({ traceId, span, sampled }: SpanPosition): string {
   return formatTraceparent({ traceId, spanId: span, sampled });
 }

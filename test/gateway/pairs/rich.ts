@@ -85,7 +85,7 @@ export async function measure(pair: Pair, gateway: BridgedInterface, worker: Wor
     agent.write(reply);
     gateway.takeLosses();
     worker.takeLosses();
-    const call = startCall({ lose: (loss) => void losses.push(loss) });
+    const call = startCall({ reportLoss: (loss) => void losses.push(loss) });
     const before = losses.length;
     const answer = handler({ kind: "send", envelope: sent, delivery: "answer", task: "auto" }, call);
     if (!isPromise(answer)) throw new Error("one answer was expected and a stream came");

@@ -25,7 +25,7 @@ export function foldedFrom(answer: unknown): Folded {
   if (started === "") folded = 1;
   const hear = (): void => {
     for (let said = heard[next]; said !== undefined && said.after <= folded; said = heard[next]) {
-      fold.hear(messageFrom(said.text));
+      fold.addMessage(messageFrom(said.text));
       next += 1;
     }
   };

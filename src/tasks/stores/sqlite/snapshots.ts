@@ -38,7 +38,7 @@ export class Snapshots {
     let next = 0;
     const hearUpTo = (entry: number) => {
       for (let one = said[next]; one !== undefined && one.after <= entry; one = said[next]) {
-        fold.hear(one.message);
+        fold.addMessage(one.message);
         next += 1;
       }
     };
