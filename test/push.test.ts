@@ -180,7 +180,7 @@ describe("a webhook that cannot be told", () => {
     const peer = await peerOf(await serving({ taskLimits: { pushTries: 1 } }));
     const authentication = { scheme: "Bearer", credentials: SECRET };
     const taskId = await start(peer, url, { token: SECRET, authentication });
-    expect((await delivery(peer, taskId, "gave_up"))?.problem).toBe(`nobody listens at 127.0.0.1:${port} (ECONNREFUSED)`);
+    expect((await delivery(peer, taskId, "gave_up"))?.problem).toBe(`connection refused by 127.0.0.1:${port} (ECONNREFUSED)`);
   });
 
   test("must show a certificate of somebody trusted", async () => {

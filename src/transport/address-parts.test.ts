@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encodeSegment, withoutEndSlashes } from "./address-parts.js";
+import { encodeSegment, withoutTrailingSlashes } from "./address-parts.js";
 
 describe("encodeSegment()", () => {
   it("keeps every text in one segment", () => {
@@ -12,13 +12,13 @@ describe("encodeSegment()", () => {
     ]);
   });
 
-  it.each([".", "..", "\ud800"])("refuses %j, which no address can hold as a name", (text) => {
-    expect(() => encodeSegment(text, "taskId")).toThrow("taskId cannot stand in an address");
+  it.each([".", "..", "\ud800"])("refuses %j, which is not a valid path segment", (text) => {
+    expect(() => encodeSegment(text, "taskId")).toThrow("taskId cannot be used in a URL path");
   });
 });
 
-describe("withoutEndSlashes()", () => {
-  it("takes away what stands at the end, and nothing in the middle", () => {
-    expect(["http://a//b///", "http://a", "//", ""].map(withoutEndSlashes)).toEqual(["http://a//b", "http://a", "", ""]);
+describe("withoutTrailingSlashes()", () => {
+  it("removes slashes at the end only", () => {
+    expect(["http://a//b///", "http://a", "//", ""].map(withoutTrailingSlashes)).toEqual(["http://a//b", "http://a", "", ""]);
   });
 });

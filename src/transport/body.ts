@@ -3,7 +3,7 @@ import { type Chunk, type HttpResponse, isStream } from "./exchange.js";
 import { readJson } from "./json.js";
 import type { Limits } from "./limits.js";
 
-const NOTHING = new Uint8Array(0);
+const EMPTY = new Uint8Array(0);
 const encoder = new TextEncoder();
 
 export function bytesOf(chunk: Chunk): Uint8Array {
@@ -11,12 +11,12 @@ export function bytesOf(chunk: Chunk): Uint8Array {
 }
 
 /**
- * Puts a body together from its pieces, up to a limit. One piece is kept as it is; more go into one buffer that doubles,
- * because a peer that sends byte by byte would otherwise make us keep an object per byte.
+ * Collects a body from its chunks, up to a limit. A single chunk is kept as it is; several go into one buffer that doubles, because
+ * a peer that sends byte by byte would otherwise cause one object per byte.
  */
 export class ByteCollector {
   readonly #maxBytes: number;
-  #bytes: Uint8Array = NOTHING;
+  #bytes: Uint8Array = EMPTY;
   #length = 0;
   #copied = false;
 
@@ -24,7 +24,7 @@ export class ByteCollector {
     this.#maxBytes = maxBytes;
   }
 
-  /** False, and nothing is kept, when the piece is one too many. */
+  /** Returns false and keeps nothing if the chunk exceeds the limit. */
   add(piece: Uint8Array): boolean {
     const length = this.#length + piece.length;
     if (length > this.#maxBytes) return false;
@@ -49,10 +49,10 @@ export class ByteCollector {
   }
 }
 
-/** A response body as a whole, however it comes. More than `maxBytes` is `too_large`, and the rest is not read. */
+/** The complete response body. Throws `too_large` beyond `maxBytes` and stops reading. */
 export function wholeBody(body: HttpResponse["body"], maxBytes: number): Uint8Array | Promise<Uint8Array> {
   if (isStream(body)) return collect(body, maxBytes);
-  if (body === undefined) return NOTHING;
+  if (body === undefined) return EMPTY;
   const bytes = bytesOf(body);
   if (bytes.length > maxBytes) throw bodyTooLarge(maxBytes);
   return bytes;
@@ -66,7 +66,7 @@ async function collect(chunks: AsyncIterable<Chunk>, maxBytes: number): Promise<
   return collected.whole();
 }
 
-/** The JSON value in a response: at once where the body is whole, as from a pool. Throws AgentError `decode` or `too_large`. */
+/** The JSON value of a response; synchronous if the body is complete. Throws AgentError `decode` or `too_large`. */
 export function responseJson(response: HttpResponse, limits: Limits): unknown {
   const body = wholeBody(response.body, limits.bodyBytes);
   return body instanceof Promise ? body.then((bytes) => readJson(bytes, limits.jsonDepth)) : readJson(body, limits.jsonDepth);
@@ -78,7 +78,7 @@ export function bodyTooLarge(maxBytes: number): AgentError {
 
 const EVENT_STREAM = "text/event-stream";
 
-/** True for the one media type that is read as it comes. */
+/** True for the media type that is read as a stream. */
 export function isEventStream(contentType: string | undefined): boolean {
   if (contentType === undefined) return false;
   if (contentType === EVENT_STREAM) return true;

@@ -1,10 +1,10 @@
 import type { Call, Maybe } from "../envelope/index.js";
 import type { HttpHeaders } from "./exchange.js";
 
-/** How many gateways a call has passed: a ring of them would send it round for ever. */
+/** Number of gateways a call has passed; detects loops. */
 const HOPS_HEADER = "koine-hops";
 
-/** What every request carries whatever its protocol: the trace it belongs to, and how many gateways it has passed. */
+/** Adds the headers that every protocol sends: the trace context and the hop count. */
 export function addCallHeaders(headers: Record<string, Maybe<string>>, { parameters, hops }: Call): void {
   const { traceparent, tracestate } = parameters;
   if (traceparent !== undefined) headers["traceparent"] = traceparent;
@@ -12,8 +12,8 @@ export function addCallHeaders(headers: Record<string, Maybe<string>>, { paramet
   if (hops > 0) headers[HOPS_HEADER] = String(hops);
 }
 
-/** What is no count counts as none: whoever lies about it only shortens its own way. */
+/** An invalid hop count counts as 0: a caller that forges it only affects its own calls. */
 export function hopsIn(headers: HttpHeaders): number {
-  const said = headers[HOPS_HEADER];
-  return said !== undefined && /^\d{1,4}$/.test(said) ? Number(said) : 0;
+  const header = headers[HOPS_HEADER];
+  return header !== undefined && /^\d{1,4}$/.test(header) ? Number(header) : 0;
 }

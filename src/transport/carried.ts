@@ -20,7 +20,7 @@ import {
 } from "./fields.js";
 import { readBase64 } from "./read-base64.js";
 
-/** Members of an envelope that a wire has no place for, read from where they ride; absent ones take their defaults. */
+/** Envelope members that a protocol has no field for, as read from its extension; absent ones take their defaults. */
 export interface Carried {
   readonly ts: Maybe<number>;
   readonly src: Maybe<string>;
@@ -33,9 +33,9 @@ export interface Carried {
 }
 
 /**
- * What has to ride, under its UTE names; undefined where the message needs none. Time, source and destination travel with
- * it, but are no reason to write it: without it they are the time of arrival and the names of the two ends. Nor is the parent
- * of an answer: it is the message that was answered.
+ * The members to carry, under their UTE names; undefined if the message needs none. Time, source and destination are included but
+ * are not a reason to write the extension: by default they are the time of arrival and the two ends. The same holds for the parent of
+ * an answer, which is the message it answers.
  */
 export function carriedFrom(envelope: Envelope): Maybe<JsonObject> {
   const context = contextFrom(envelope.context, envelope.role);
@@ -92,8 +92,8 @@ function proofsFrom(proofs: Maybe<readonly Proof[]>): Maybe<readonly JsonObject[
   }));
 }
 
-/** `place` are the ids that the wire itself carries. */
-export function readCarried(value: unknown, path: string, place: Pick<Context, "sessionId" | "taskId">): Carried {
+/** `ids` are the ids that the protocol itself carries. */
+export function readCarried(value: unknown, path: string, ids: Pick<Context, "sessionId" | "taskId">): Carried {
   const object = readObject(value, path);
   const meta = optional(object.meta, `${path}.meta`, readObject);
   return {
@@ -101,7 +101,7 @@ export function readCarried(value: unknown, path: string, place: Pick<Context, "
     src: optional(object.src, `${path}.src`, readString),
     dst: optional(object.dst, `${path}.dst`, readString),
     intent: optional(object.intent, `${path}.intent`, readString),
-    context: readContext(optional(object.context, `${path}.context`, readObject) ?? {}, `${path}.context`, place),
+    context: readContext(optional(object.context, `${path}.context`, readObject) ?? {}, `${path}.context`, ids),
     meta: {
       protocolHint: optional(meta?.protocol_hint, `${path}.meta.protocol_hint`, readString),
       retryCount: optional(meta?.retry_count, `${path}.meta.retry_count`, readInteger),
@@ -111,13 +111,13 @@ export function readCarried(value: unknown, path: string, place: Pick<Context, "
   };
 }
 
-function readContext(object: JsonObject, path: string, place: Pick<Context, "sessionId" | "taskId">): Context {
+function readContext(object: JsonObject, path: string, ids: Pick<Context, "sessionId" | "taskId">): Context {
   return {
     traceId: optional(object.trace_id, `${path}.trace_id`, readString),
     parentId: optional(object.parent_id, `${path}.parent_id`, readString),
     idempotencyKey: optional(object.idempotency_key, `${path}.idempotency_key`, readString),
-    sessionId: place.sessionId,
-    taskId: place.taskId,
+    sessionId: ids.sessionId,
+    taskId: ids.taskId,
     priority: optional(object.priority, `${path}.priority`, readNumber),
     ttlMs: optional(object.ttl_ms, `${path}.ttl_ms`, readNumber),
     stream: optional(object.stream, `${path}.stream`, readBoolean),

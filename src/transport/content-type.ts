@@ -1,7 +1,7 @@
 import { AgentError } from "../envelope/index.js";
 import type { HttpRequest } from "./exchange.js";
 
-/** Refuses a body that says it is something else; parameters do not count, and a body without a type is taken for what we read. */
+/** Refuses a body of another media type. Parameters are ignored, and a missing type is accepted. */
 export function requireBodyType(request: HttpRequest, types: readonly string[]): void {
   const type = request.headers["content-type"];
   if (type === undefined || type === types[0]) return;

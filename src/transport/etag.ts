@@ -1,6 +1,6 @@
 /**
- * A validator for small documents. Not a security digest: two multiply-xor lanes give 53 bits, and a collision costs a
- * stale read of a card for its lifetime.
+ * An ETag for small documents. Not a security digest: two multiply-xor lanes give 53 bits; a collision costs one stale read of a
+ * card.
  */
 export function etagOf(text: string): string {
   let high = 0xdeadbeef;
@@ -15,7 +15,7 @@ export function etagOf(text: string): string {
   return `"${(4294967296 * (2097151 & low) + (high >>> 0)).toString(36)}-${text.length.toString(36)}"`;
 }
 
-/** RFC 9110 §13.1.2: does the client already have it? Weak comparison. */
+/** RFC 9110 §13.1.2: whether the client already has it. Weak comparison. */
 export function isFresh(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch === "*" || ifNoneMatch.split(",").some((each) => each.trim().replace(/^W\//, "") === etag);

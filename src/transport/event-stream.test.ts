@@ -13,7 +13,7 @@ const status = (state: "working" | "input-required", cursor: string): AgentEvent
   cursor: cursor as Cursor, // opaque: any text will do
 });
 
-/** Events of a handler, and whether it was told that nobody listens any longer. */
+/** Events of a handler, and whether it was notified that the reader stopped. */
 class Source implements AsyncIterableIterator<AgentEvent> {
   returned = false;
   readonly #events: (AgentEvent | AgentError)[];
@@ -48,21 +48,21 @@ async function written(source: Source, how: StreamForm): Promise<readonly string
 }
 
 describe("streamResponse()", () => {
-  test("writes one server-sent event per event, with its place in the log", async () => {
+  test("writes one server-sent event per event, with its cursor", async () => {
     expect(await written(new Source(status("working", "1"), status("working", "2")), form)).toEqual([
       "id: 1\ndata: status\n\n",
       "id: 2\ndata: status\n\n",
     ]);
   });
 
-  test("an event that is several on the wire has its place on the last, and one that is none is passed over", async () => {
+  test("an event encoded as several has its cursor on the last, and one encoded as none is skipped", async () => {
     const data = [["a", "b"], [], ["c"]];
     const several: StreamForm = { ...form, event: () => data.shift() ?? [] };
     const source = new Source(status("working", "1"), status("working", "2"), status("working", "3"));
     expect(await written(source, several)).toEqual(["data: a\n\nid: 1\ndata: b\n\n", "id: 3\ndata: c\n\n"]);
   });
 
-  test("ends where the wire ends, and tells the handler so", async () => {
+  test("ends where the protocol ends and notifies the handler", async () => {
     const ends: StreamForm = {
       ...form,
       endsAfter: (event) => event.kind === "status" && event.status.state === "input-required",

@@ -3,19 +3,19 @@ import type { HttpRequest, HttpResponse } from "./exchange.js";
 import type { Limits } from "./limits.js";
 import { encodeSse, SSE_COMMENT } from "./sse.js";
 
-/** How one binding writes a stream: one event, and what it says when the stream breaks after it began. */
+/** How one binding encodes a stream: its events, and the error when the stream fails. */
 export interface StreamForm {
   /**
-   * The data of one event. Where a wire says one of our events with several of its own, or with none, it is a list; the
-   * place in the log then stands with the last, so that whoever comes back misses nothing.
+   * The data of one event. A list if the protocol uses several of its own events, or none; the cursor is then sent with the last one,
+   * so that a resuming client misses nothing.
    */
   event(event: AgentEvent): string | readonly string[];
   failure(error: AgentError): string;
-  /** The wire ends its stream here, though the handler may know of more. */
+  /** The protocol ends its stream here, even if the handler has more events. */
   endsAfter?(event: AgentEvent): boolean;
 }
 
-/** The caller names the media type of event streams among those it takes. */
+/** Whether the request accepts event streams. */
 export function wantsEvents(request: HttpRequest): boolean {
   return request.headers["accept"]?.includes("text/event-stream") === true;
 }
@@ -23,8 +23,8 @@ export function wantsEvents(request: HttpRequest): boolean {
 const SSE_HEADERS = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" } as const;
 
 /**
- * The stream's response. It is made only after the first event is there: what fails before is an ordinary error answer,
- * and the caller of this function writes it.
+ * The stream's response. Created only after the first event has arrived: an earlier failure becomes an ordinary error response,
+ * written by the caller of this function.
  */
 export async function streamResponse(
   reply: Reply,
@@ -48,9 +48,9 @@ async function* once(event: AgentEvent): AsyncGenerator<AgentEvent, void, void> 
   yield event;
 }
 
-const OVER: IteratorResult<string, void> = Object.freeze({ done: true, value: undefined });
+const DONE: IteratorResult<string, void> = Object.freeze({ done: true, value: undefined });
 
-/** Pulls one event at a time: when the socket is full, nobody asks, and the handler is not pulled either. */
+/** Pulls one event at a time: when the socket is full, the handler is not pulled. */
 class SseBody implements AsyncIterableIterator<string> {
   #first: AgentEvent | undefined;
   #ended = false;
@@ -79,11 +79,11 @@ class SseBody implements AsyncIterableIterator<string> {
         }
         const text = this.#write(event);
         if (this.#form.endsAfter?.(event) === true) await this.return();
-        // What this wire has no words for is passed over.
+        // Skip events that this protocol cannot express.
         if (text !== "") return { done: false, value: text };
       }
       this.#ended = true;
-      return OVER;
+      return DONE;
     } catch (thrown) {
       this.#ended = true;
       return { done: false, value: this.#form.failure(AgentError.from(thrown)) };
@@ -93,7 +93,7 @@ class SseBody implements AsyncIterableIterator<string> {
   async return(): Promise<IteratorResult<string, void>> {
     this.#ended = true;
     await this.#events.return?.();
-    return OVER;
+    return DONE;
   }
 
   #write(event: AgentEvent): string {

@@ -3,13 +3,13 @@ import type { Envelope } from "../envelope/envelope.js";
 import type { Call } from "../envelope/handler.js";
 import type { Maybe } from "../envelope/json.js";
 
-/** Request in, response out, at the level of bytes: an HTTP server, a pooled client, a test double, memory. */
+/** An HTTP-like exchange of bytes, implemented by a server, a pooled client, a test double or the memory transport. */
 export type Exchange = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 export interface Connection {
   readonly remote: string;
   readonly secure: boolean;
-  /** The socket's address is a loopback one and nobody forwarded the request. */
+  /** The socket's address is a loopback address and the request was not forwarded. */
   readonly loopback: boolean;
   readonly clientCertificate?: Maybe<Uint8Array>;
 }
@@ -22,20 +22,20 @@ export interface HttpRequest {
   readonly method: string;
   /** Percent-encoded as received, without query. */
   readonly path: string;
-  /** Without the question mark; empty when there is none. */
+  /** Without the question mark; empty if there is none. */
   readonly query: string;
-  /** Absolute, as the peer addressed it: signatures cover it. On the client side, where the request goes. */
+  /** The absolute URL as the peer addressed it, which signatures cover. On the client side, the destination. */
   readonly target: string;
-  /** Lower-case names; repeated fields joined. Repetitions that matter are in rawHeaders. */
+  /** Lower-case names; repeated fields joined. `rawHeaders` has the repetitions. */
   readonly headers: HttpHeaders;
   /** Name, value, name, value, as received. */
   readonly rawHeaders: readonly string[];
-  /** Whole, bounded, as received: digests are over these bytes. */
+  /** The complete body as received, within the limits: digests cover these bytes. */
   readonly body: Uint8Array;
-  /** The body parsed once, with the limits, whoever asks first. Throws AgentError `decode` or `too_large`. */
+  /** The parsed body, within the limits, parsed once. Throws AgentError `decode` or `too_large`. */
   json(): unknown;
   readonly connection: Connection;
-  /** The other side hung up (server), or the caller gave up (client). */
+  /** Cancelled when the peer disconnects (server) or the caller cancels (client). */
   readonly cancel: Cancel;
 }
 
@@ -44,14 +44,14 @@ export type Chunk = Uint8Array | string;
 export interface HttpResponse {
   readonly status: number;
   readonly headers: HttpHeaders;
-  /** A whole body, or chunks as they come. Who takes chunks and stops early calls `return()`. */
+  /** A complete body, or chunks as they arrive. A consumer that stops early calls `return()`. */
   readonly body: Maybe<Chunk | AsyncIterable<Chunk>>;
-  /** Written by the door while a stream is silent for `everyMs`, so that proxies keep the connection. */
+  /** Written while a stream is silent for `everyMs`, so that proxies keep the connection open. */
   readonly idle?: Maybe<{ readonly chunk: string; readonly everyMs: number }>;
   trailers?(): { readonly [name: string]: string };
 }
 
-/** Two-way frames, such as a WebSocket. `send` waits while the peer is slow. */
+/** Bidirectional frames, such as a WebSocket. `send` waits while the peer is slow. */
 export interface Session {
   send(frame: Chunk): Promise<void>;
   readonly frames: AsyncIterable<Chunk>;
@@ -59,13 +59,13 @@ export interface Session {
   readonly request: HttpRequest;
 }
 
-/** For wires whose answer comes back as a call to us. */
+/** For protocols whose answer arrives as a separate request. */
 export interface Inbox {
   readonly address: string;
   expect(correlation: string, call: Call): Promise<Envelope>;
 }
 
-/** What a client half writes to. `close` drains: calls under way end first. */
+/** The transport of a protocol client. `close` drains: running calls complete first. */
 export interface Link {
   readonly exchange: Exchange;
   open?(url: string, subprotocols: readonly string[]): Promise<Session>;
@@ -73,7 +73,7 @@ export interface Link {
   close(): Promise<void>;
 }
 
-/** True for a body that comes in chunks. */
+/** True for a streamed body. */
 export function isStream(body: HttpResponse["body"]): body is AsyncIterable<Chunk> {
   return typeof body === "object" && Symbol.asyncIterator in body;
 }

@@ -24,7 +24,7 @@ import {
   refuseTooLarge,
 } from "./refusal.js";
 import { splitTarget } from "./request.js";
-import { answerUnread } from "./unread.js";
+import { respondUnread } from "./unread.js";
 
 const NO_BODY = new Uint8Array(0);
 
@@ -33,16 +33,16 @@ type WebResponse = globalThis.Response;
 
 export interface FetchHandlerOptions {
   readonly limits?: Maybe<Limits>;
-  /** Where it is mounted; the rest of the path is what the exchange sees. */
+  /** The mount point; the exchange sees the path below it. */
   readonly basePath?: Maybe<string>;
-  /** Who is on the other side, if the host knows. A web request does not say, so nobody counts as loopback. */
+  /** Connection facts, if the host knows them. A web request has none, so by default no caller counts as loopback. */
   readonly connectionOf?: Maybe<(request: WebRequest) => Connection>;
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
 
 /**
- * An exchange as a fetch handler, for Hono, Next and runtimes of that kind. A thin skin: it has no trailers, no client
- * certificates, no sockets; time limits and shutdown are the host's.
+ * An exchange as a fetch handler, for Hono, Next and similar runtimes. It has no trailers, client certificates or sockets; time
+ * limits and shutdown are the host's.
  */
 export function fetchHandler(
   exchange: Exchange,
@@ -66,15 +66,15 @@ export function fetchHandler(
     const connection = options.connectionOf?.(web) ?? unknownConnection(web.url);
     const { jsonDepth, bodyBytes } = limits;
     const request = new WebIncoming({ web, path, headers, body: body ?? NO_BODY, connection, cancel, jsonDepth });
-    if (body === undefined) return answerUnread(exchange, request, bodyTooLarge(bodyBytes), refuseTooLarge(bodyBytes));
+    if (body === undefined) return respondUnread(exchange, request, bodyTooLarge(bodyBytes), refuseTooLarge(bodyBytes));
     return await exchange(request);
   }
 
   return async function handle(web: WebRequest): Promise<WebResponse> {
     const cancel = new CancelSource();
-    const hangUp = (): void => cancel.cancel(new AgentError("cancelled", "the caller hung up"));
-    if (web.signal.aborted) hangUp();
-    else web.signal.addEventListener("abort", hangUp, { once: true });
+    const onAbort = (): void => cancel.cancel(new AgentError("cancelled", "the caller disconnected"));
+    if (web.signal.aborted) onAbort();
+    else web.signal.addEventListener("abort", onAbort, { once: true });
     try {
       const response = await answer(web, cancel);
       const { body } = response;
@@ -82,7 +82,7 @@ export function fetchHandler(
       if (openStreams >= limits.openStreams) {
         await body[Symbol.asyncIterator]().return?.();
         const refusal = refuseOverloaded();
-        return toWeb(refusal, refusal.body as string); // refusals are whole and text
+        return toWeb(refusal, refusal.body as string); // refusals are complete texts
       }
       openStreams++;
       return toWeb(
@@ -92,7 +92,7 @@ export function fetchHandler(
     } catch (thrown) {
       options.onError?.(thrown);
       const refusal = refuseFailed();
-      return toWeb(refusal, refusal.body as string); // refusals are whole and text
+      return toWeb(refusal, refusal.body as string); // refusals are complete texts
     }
   };
 }
@@ -157,7 +157,7 @@ function unknownConnection(url: string): Connection {
   return { remote: "", secure: url.startsWith("https:"), loopback: false };
 }
 
-/** Undefined when there is more than allowed. */
+/** Undefined if the body exceeds the limit. */
 async function readBody(web: WebRequest, maxBytes: number): Promise<Uint8Array | undefined> {
   if (Number(web.headers.get("content-length")) > maxBytes) return undefined;
   const reader = web.body?.getReader();
@@ -179,7 +179,7 @@ function toWeb(response: HttpResponse, body: Maybe<Chunk> | ReadableStream<Uint8
     if (value !== undefined && name !== "connection") headers.set(name, value);
   }
   const { status } = response;
-  // The platform refuses content for these.
+  // The platform forbids content for these statuses.
   const content = status === 204 || status === 304 ? null : (body ?? null);
   return new globalThis.Response(content as ReadableStream | string | null, { status, headers }); // bytes are content too; two typings of one buffer disagree
 }
@@ -191,16 +191,16 @@ interface WebStreamOptions {
   done(): void;
 }
 
-/** Pulls one chunk when the reader has room for one; a failure errors the stream, so that it is never taken for complete. */
+/** Pulls a chunk when the reader has room; a failure errors the stream, so that it never looks complete. */
 function webStream(body: AsyncIterable<Chunk>, options: WebStreamOptions): ReadableStream<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]();
   const { idle } = options;
   let timer: ReturnType<typeof setInterval> | undefined;
-  let over = false;
+  let ended = false;
 
   function finish(): void {
-    if (over) return;
-    over = true;
+    if (ended) return;
+    ended = true;
     clearInterval(timer);
     options.done();
   }
@@ -228,14 +228,14 @@ function webStream(body: AsyncIterable<Chunk>, options: WebStreamOptions): Reada
         finish();
         controller.close();
       } catch (thrown) {
-        if (!over) options.onError?.(thrown);
+        if (!ended) options.onError?.(thrown);
         finish();
         controller.error(thrown);
       }
     },
     cancel() {
       stop();
-      options.cancel.cancel(new AgentError("cancelled", "the caller hung up"));
+      options.cancel.cancel(new AgentError("cancelled", "the caller disconnected"));
     },
   });
 }

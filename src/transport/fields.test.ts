@@ -54,13 +54,13 @@ describe("readers", () => {
 });
 
 describe("blame", () => {
-  test("falls on whom the caller names", () => {
+  test("uses the given error code", () => {
     const problem = new DecodeProblem("parts[0]", "has no content");
     expect(blame(problem, "bad_peer")).toMatchObject({ code: "bad_peer", facts: { field: "parts[0]" } });
     expect(blame(problem, "invalid_message")).toMatchObject({ code: "invalid_message", message: "parts[0] has no content" });
   });
 
-  test("a wire's own error wins over the caller's blame, not over the peer's", () => {
+  test("a protocol error code overrides invalid_message, not bad_peer", () => {
     const problem = new DecodeProblem("parts[0]", "is of an unknown kind", "unsupported_content");
     expect(blame(problem, "invalid_message").code).toBe("unsupported_content");
     expect(blame(problem, "bad_peer").code).toBe("bad_peer");
@@ -74,7 +74,7 @@ describe("blame", () => {
 });
 
 describe("kindOf", () => {
-  test("speaks in words", () => {
+  test("names the kind of a value", () => {
     expect([null, [], {}, "", 1, 1.5, true, undefined].map(kindOf)).toEqual([
       "null",
       "an array",

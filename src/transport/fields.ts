@@ -1,21 +1,21 @@
 import { AgentError, type ErrorCode, isObject, type Json, type JsonObject, type Maybe } from "../envelope/index.js";
 
 /**
- * What a decoder found wrong, and where. It blames nobody: the half that called the decoder knows whether the message
- * came from our caller (`invalid_message`) or from the peer (`bad_peer`).
+ * A decoding problem and its field. Assigns no blame: the caller of the decoder knows whether the message came from a client
+ * (`invalid_message`) or from the peer (`bad_peer`).
  */
 export class DecodeProblem extends Error {
   constructor(
     readonly field: string,
     readonly problem: string,
-    /** Set where the wire has an own error for this, whoever is to blame. */
+    /** Set if the protocol has a specific error for this. */
     readonly code?: ErrorCode,
   ) {
     super(field === "" ? problem : `${field} ${problem}`);
   }
 }
 
-/** A decoder's problem as an error with blame; anything else passes unchanged. */
+/** Converts a decoding problem to an error with the given blame; anything else passes unchanged. */
 export function blame(thrown: unknown, code: "invalid_message" | "bad_peer"): AgentError {
   if (!(thrown instanceof DecodeProblem)) return AgentError.from(thrown);
   return new AgentError(code === "bad_peer" ? code : (thrown.code ?? code), thrown.message, {
@@ -32,7 +32,7 @@ export function readObject(value: unknown, path: string): JsonObject {
   );
 }
 
-/** A member that may be absent; `null` reads as absent. */
+/** An optional member; `null` reads as absent. */
 export function optional<T>(value: unknown, path: string, read: (value: unknown, path: string) => T): Maybe<T> {
   return value === undefined || value === null ? undefined : read(value, path);
 }
@@ -45,7 +45,7 @@ export function readString(value: unknown, path: string): string {
   );
 }
 
-/** A string with at least one character: required fields may not be empty. */
+/** A non-empty string. */
 export function readText(value: unknown, path: string): string {
   const text = readString(value, path);
   if (text === "") throw new DecodeProblem(path, "must not be empty");
@@ -57,7 +57,7 @@ export function readBoolean(value: unknown, path: string): boolean {
   throw new DecodeProblem(path, `must be true or false, not ${kindOf(value)}`);
 }
 
-/** A whole number; ProtoJSON readers also take a decimal string. */
+/** An integer; a decimal string is also accepted, as in ProtoJSON. */
 export function readInteger(value: unknown, path: string): number {
   const number = typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
   if (typeof number === "number" && Number.isSafeInteger(number)) return number;
@@ -79,7 +79,7 @@ export function readStrings(value: unknown, path: string): readonly string[] {
   return readArray(value, path, readString);
 }
 
-/** A value that came out of `JSON.parse`, so it is JSON. */
+/** A member of a parsed document, so it is JSON. */
 export function readJsonValue(value: unknown): Json {
   return value as Json; // only ever called on members of a parsed document
 }

@@ -1,4 +1,4 @@
-/** ⑤ The bytes: requests, responses, streams, and their limits. Nothing here needs Node; see `node/` for sockets. */
+/** Bytes: requests, responses, streams and their limits. Independent of Node; see `node/` for sockets. */
 export { bytesOf, isEventStream, responseJson, wholeBody } from "./body.js";
 export { etagOf, isFresh } from "./etag.js";
 export {

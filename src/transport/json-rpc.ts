@@ -14,13 +14,13 @@ export type RpcId = string | number | null;
 
 export interface RpcRequest {
   readonly kind: "request";
-  /** Absent for a notification, which is never answered. */
+  /** Absent for a notification, which gets no response. */
   readonly id: Maybe<RpcId>;
   readonly method: string;
   readonly params: Maybe<JsonObject | readonly Json[]>;
 }
 
-/** What is wrong with a request, ready to be answered under the id that could be read. */
+/** An invalid request, ready to be answered under the id that could be read. */
 export interface RpcFault {
   readonly kind: "fault";
   readonly id: RpcId;
@@ -34,15 +34,15 @@ export interface RpcError {
   readonly data: Maybe<Json>;
 }
 
-/** Exactly one of the two is there. */
+/** A response has exactly one of the two. */
 export type RpcAnswer = { readonly kind: "result"; readonly result: Json } | { readonly kind: "error"; readonly error: RpcError };
 
 export interface RpcOptions {
-  /** A request without `id` is a notification; wires that have none refuse it. */
+  /** Accept requests without `id`; otherwise they are refused. */
   readonly notifications?: boolean;
 }
 
-/** The call in a request's body, or the fault to answer with. Never throws for what the peer sent. */
+/** The call in a request's body, or the fault to answer with. Never throws for invalid input. */
 export function readRpcRequest(request: HttpRequest, options?: RpcOptions): RpcRequest | RpcFault {
   let value: unknown;
   try {
@@ -56,7 +56,7 @@ export function readRpcRequest(request: HttpRequest, options?: RpcOptions): RpcR
   return parseRpcRequest(value, options);
 }
 
-/** One pass over a parsed request. */
+/** Validates a parsed request. */
 export function parseRpcRequest(value: unknown, options?: RpcOptions): RpcRequest | RpcFault {
   if (!isObject(value)) {
     if (Array.isArray(value)) return fault(null, INVALID_REQUEST, "a batch is not supported: send one request object");
@@ -94,9 +94,9 @@ export function encodeRpcRequest(id: RpcId, method: string, params: unknown): st
   return JSON.stringify({ jsonrpc: "2.0", id, method, params });
 }
 
-/** A result that is undefined is written as null: the member must be there. */
+/** An undefined result is written as null: the member is required. */
 export function encodeRpcResult(id: RpcId, result: unknown): string {
-  // One call for the whole: pieces put together afterwards would be flattened again when they are written.
+  // One stringify call: concatenated strings would be flattened again when written.
   return JSON.stringify({ jsonrpc: "2.0", id, result: result ?? null });
 }
 
@@ -108,7 +108,7 @@ export function encodeRpcError(
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } });
 }
 
-/** The answer to the request with this id. Throws DecodeProblem; a null id is good for an error only, about a request the peer could not read. */
+/** The response to the request with this id. Throws DecodeProblem; a null id is accepted only with an error, for a request the peer could not parse. */
 export function parseRpcResponse(value: unknown, id: RpcId): RpcAnswer {
   if (!isObject(value)) throw new DecodeProblem("", `the JSON-RPC response must be an object, not ${kindOf(value)}`);
   if (value["jsonrpc"] !== "2.0") throw new DecodeProblem("jsonrpc", 'must be "2.0"');
@@ -116,7 +116,7 @@ export function parseRpcResponse(value: unknown, id: RpcId): RpcAnswer {
   if (value["id"] !== id && !(value["id"] === null && error !== undefined)) {
     throw new DecodeProblem("id", `is ${JSON.stringify(value["id"])}; the request had ${JSON.stringify(id)}`);
   }
-  // Some peers write the member that is absent as null.
+  // Some peers write the absent member as null.
   if (error === undefined || (error === null && result !== undefined)) {
     if (result === undefined) throw new DecodeProblem("", "the JSON-RPC response has neither result nor error");
     return { kind: "result", result };

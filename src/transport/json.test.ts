@@ -64,7 +64,7 @@ describe("readJson", () => {
     expect(codeOf(() => readJson(bytes("[".repeat(65) + "]".repeat(65)), 64))).toBe("too_large");
   });
 
-  test("tells about numbers that may have changed", () => {
+  test("reports numbers that may have lost precision", () => {
     let told = 0;
     readJson(bytes('{"n":12345678901234567890}'), 4, () => told++);
     readJson(bytes('{"n":12}'), 4, () => told++);

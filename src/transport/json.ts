@@ -6,13 +6,13 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
 export interface JsonScan {
   readonly depth: number;
-  /** A run of 16 digits or more: such a number may change when it is parsed. */
+  /** A run of 16 or more digits: parsing may change such a number. */
   readonly longNumber: boolean;
 }
 
 /**
- * One pass over the bytes before they are parsed: `JSON.parse` takes any depth and rounds any number without a word.
- * A plain loop with the string state inline, because it runs once per request.
+ * One pass over the bytes before parsing: `JSON.parse` accepts any depth and silently rounds numbers. A plain loop with inlined
+ * string state, because it runs once per request.
  */
 export function scanJson(bytes: Uint8Array): JsonScan {
   let depth = 0;
@@ -37,14 +37,14 @@ export function scanJson(bytes: Uint8Array): JsonScan {
   return { depth: deepest, longNumber };
 }
 
-/** How much of a string is walked byte by byte before the native search pays for its call. */
-const WALK = 24;
+/** Bytes of a string scanned in JavaScript before the native search is faster. */
+const INLINE_SCAN = 24;
 
-/** The index of the closing quote, or past the end where there is none. */
+/** The index of the closing quote, or past the end if there is none. */
 function skipString(bytes: Uint8Array, open: number): number {
   let index = open + 1;
-  const walked = index + WALK;
-  for (; index < walked; index++) {
+  const scanned = index + INLINE_SCAN;
+  for (; index < scanned; index++) {
     const byte = bytes[index];
     if (byte === QUOTE || byte === undefined) return index;
     if (byte === BACKSLASH) index++;
@@ -54,23 +54,23 @@ function skipString(bytes: Uint8Array, open: number): number {
     if (quote === -1) return bytes.length;
     let before = quote;
     while (before > index && bytes[before - 1] === BACKSLASH) before--;
-    // An even run of backslashes escapes itself, not the quote.
+    // An even run of backslashes does not escape the quote.
     if ((quote - before) % 2 === 0) return quote;
     index = quote + 1;
   }
 }
 
-/** Bytes to a JSON value within the depth limit. Says what is wrong and where; blames nobody. */
+/** Parses JSON within the depth limit. Reports what is invalid and where; assigns no blame. */
 export function readJson(bytes: Uint8Array, maxDepth: number, onLongNumber?: () => void): unknown {
-  if (bytes.length === 0) throw new AgentError("decode", "the body is empty; a JSON value is expected");
+  if (bytes.length === 0) throw new AgentError("decode", "the body is empty; expected a JSON value");
   const scan = scanJson(bytes);
   if (scan.depth > maxDepth)
-    throw new AgentError("too_large", `the body nests ${scan.depth} levels deep; at most ${maxDepth} are read`);
+    throw new AgentError("too_large", `the body is nested ${scan.depth} levels deep; the limit is ${maxDepth}`);
   if (scan.longNumber) onLongNumber?.();
   try {
     return JSON.parse(decoder.decode(bytes));
   } catch (thrown) {
-    const why = thrown instanceof SyntaxError ? thrown.message : "not UTF-8";
-    throw new AgentError("decode", `the body is not JSON: ${why}`, { cause: thrown });
+    const reason = thrown instanceof SyntaxError ? thrown.message : "not UTF-8";
+    throw new AgentError("decode", `the body is not JSON: ${reason}`, { cause: thrown });
   }
 }

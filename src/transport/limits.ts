@@ -1,4 +1,4 @@
-/** Everything that can grow has a name, a unit and a modest default. */
+/** Transport limits. Everything that can grow is bounded here. */
 export interface Limits {
   /** One request or response body, in bytes. */
   readonly bodyBytes: number;
@@ -10,20 +10,20 @@ export interface Limits {
   readonly openStreams: number;
   readonly openStreamsPerOwner: number;
   readonly connections: number;
-  /** Requests under way at once on one HTTP/2 connection. */
+  /** Concurrent requests on one HTTP/2 connection. */
   readonly h2Streams: number;
-  /** A new connection must say something within this time. */
+  /** Time for the first byte of a new connection. */
   readonly firstByteMs: number;
   readonly headersMs: number;
-  /** A whole request must have arrived within this time. */
+  /** Time for a complete request to arrive. */
   readonly requestMs: number;
-  /** An idle keep-alive connection is closed after this time. */
+  /** Idle time after which a keep-alive connection is closed. */
   readonly idleMs: number;
-  /** A reader that takes nothing for this long is cut. */
+  /** Time without read progress after which a slow reader is disconnected. */
   readonly writeStallMs: number;
-  /** A silent stream gets a comment this often. */
+  /** Interval of comments on a silent stream. */
   readonly keepAliveMs: number;
-  /** How long a shutdown waits for calls under way. */
+  /** How long a shutdown waits for running calls. */
   readonly drainMs: number;
   readonly hops: number;
   readonly cursorBytes: number;

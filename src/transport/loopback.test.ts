@@ -8,7 +8,7 @@ test("isLoopbackAddress() takes what a socket calls loopback, and nothing that o
     expect(isLoopbackAddress(address)).toBe(false);
 });
 
-test("a request that somebody forwarded does not come from this machine, whatever its socket says", async () => {
+test("a forwarded request is not local, whatever its socket address", async () => {
   const server = await listen(({ connection }) => ({ status: 200, headers: {}, body: String(connection.loopback) }), { port: 0 });
   const asked = async (headers: Record<string, string>) => (await fetch(server.url, { headers })).text();
   const proxies = [

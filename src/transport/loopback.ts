@@ -1,4 +1,4 @@
-/** Headers a proxy adds. Anybody may add one, and by that only loses what loopback would have given. */
+/** Headers that proxies add. A caller that adds one itself only loses loopback treatment. */
 const FORWARDING_HEADERS = [
   "forwarded",
   "x-forwarded-for",
@@ -11,7 +11,7 @@ const FORWARDING_HEADERS = [
   "via",
 ] as const;
 
-/** True for 127.0.0.0/8, ::1, and the first written inside IPv6, as a socket spells them. */
+/** True for 127.0.0.0/8, ::1 and IPv4-mapped loopback addresses, as sockets spell them. */
 export function isLoopbackAddress(address: string | undefined): boolean {
   if (address === undefined) return false;
   if (address === "127.0.0.1" || address === "::1") return true;
@@ -19,7 +19,7 @@ export function isLoopbackAddress(address: string | undefined): boolean {
   return /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(v4);
 }
 
-/** True if somebody says the request came through a proxy: then the socket's address is not the caller's. */
+/** True if a proxy forwarded the request: the socket's address is then not the caller's. */
 export function wasForwarded(headers: { readonly [name: string]: unknown }): boolean {
   for (const name of FORWARDING_HEADERS) if (headers[name] !== undefined) return true;
   return false;

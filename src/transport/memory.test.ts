@@ -40,7 +40,7 @@ describe("memoryLink", () => {
     expect(seen?.connection.loopback).toBe(true);
   });
 
-  test("refuses what a door refuses, and hides what the server threw", async () => {
+  test("refuses what an HTTP server refuses, and hides server errors", async () => {
     const thrown: unknown[] = [];
     const limits = { ...DEFAULT_LIMITS, bodyBytes: 200 };
     const link = memoryLink(
@@ -134,7 +134,7 @@ describe("memoryLink", () => {
     expect(await codeOf(waiting)).toBe("cancelled");
   });
 
-  test("close refuses new calls, waits for those under way, and cuts after the drain time", async () => {
+  test("close refuses new calls, waits for running ones, and cuts after the drain time", async () => {
     let release: (() => void) | undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;

@@ -15,11 +15,11 @@ import { IN_PROCESS, makeRequest, splitTarget } from "./request.js";
 
 export interface MemoryOptions {
   readonly limits?: Maybe<Limits>;
-  /** What the server side threw; its caller only sees a 500 or a cut stream. */
+  /** Receives errors of the server side; the client only sees a 500 or a cut stream. */
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
 
-/** Plugs a client half into a server half without a socket, with the same limits, refusals and cuts as one. */
+/** Connects a protocol client to a server without a socket, with the same limits, refusals and cuts. */
 export function memoryLink(exchange: Exchange, options: MemoryOptions = {}): Link {
   const limits = options.limits ?? DEFAULT_LIMITS;
   const live = new Set<CancelSource>();
@@ -34,9 +34,9 @@ export function memoryLink(exchange: Exchange, options: MemoryOptions = {}): Lin
   async function carry(request: HttpRequest): Promise<HttpResponse> {
     if (closing) throw new AgentError("unavailable", "the link is closed", { sent: "no" });
     if (request.cancel.reason !== undefined) throw request.cancel.reason;
-    if (request.body.length > limits.bodyBytes) return whole(refuseTooLarge(limits.bodyBytes), limits);
+    if (request.body.length > limits.bodyBytes) return completeResponse(refuseTooLarge(limits.bodyBytes), limits);
     const encoding = foreignEncoding(request.headers);
-    if (encoding !== undefined) return whole(refuseEncoding(encoding), limits);
+    if (encoding !== undefined) return completeResponse(refuseEncoding(encoding), limits);
 
     const call = new CancelSource();
     live.add(call);
@@ -46,11 +46,11 @@ export function memoryLink(exchange: Exchange, options: MemoryOptions = {}): Lin
       ended(call);
     };
     try {
-      const response = await orCancelled(answer(exchange, arriving(request, call, limits), options.onError), call);
-      if (isStream(response.body) && comesInPieces(response.headers["content-type"])) {
+      const response = await orCancelled(answer(exchange, serverRequest(request, call, limits), options.onError), call);
+      if (isStream(response.body) && isStreamed(response.headers["content-type"])) {
         return { ...head(response), body: new MemoryStream(response.body, call, end) };
       }
-      const collected = await orCancelled(whole(response, limits), call);
+      const collected = await orCancelled(completeResponse(response, limits), call);
       end();
       return collected;
     } catch (thrown) {
@@ -76,8 +76,8 @@ export function memoryLink(exchange: Exchange, options: MemoryOptions = {}): Lin
   return { exchange: carry, close };
 }
 
-/** The request as the server side sees it: its own cancel, its own connection, the headers a socket would have shown. */
-function arriving(request: HttpRequest, cancel: CancelSource, limits: Limits): HttpRequest {
+/** The request as the server sees it: with its own cancel and connection and the headers of a socket. */
+function serverRequest(request: HttpRequest, cancel: CancelSource, limits: Limits): HttpRequest {
   const headers: HttpHeaders = {
     host: splitTarget(request.target).origin.replace(/^.*:\/\//, ""),
     ...request.headers,
@@ -96,7 +96,7 @@ async function answer(exchange: Exchange, request: HttpRequest, onError: MemoryO
   }
 }
 
-async function whole(response: HttpResponse, limits: Limits): Promise<HttpResponse> {
+async function completeResponse(response: HttpResponse, limits: Limits): Promise<HttpResponse> {
   try {
     return { ...head(response), body: await wholeBody(response.body, limits.bodyBytes) };
   } catch (thrown) {
@@ -105,14 +105,14 @@ async function whole(response: HttpResponse, limits: Limits): Promise<HttpRespon
   }
 }
 
-/** Everything but the body. The trailers are asked for when the body has ended. */
+/** Everything but the body. Trailers are read after the body has ended. */
 function head(response: HttpResponse): Omit<HttpResponse, "body"> {
   const { status, headers } = response;
   return response.trailers === undefined ? { status, headers } : { status, headers, trailers: () => response.trailers?.() ?? {} };
 }
 
-/** The media types that are read as they come, as over a socket. */
-function comesInPieces(contentType: string | undefined): boolean {
+/** Media types that are read as a stream, as over a socket. */
+function isStreamed(contentType: string | undefined): boolean {
   return isEventStream(contentType) || contentType?.startsWith("application/grpc") === true;
 }
 
@@ -124,15 +124,15 @@ function orCancelled<T>(work: Promise<T>, call: CancelSource): Promise<T> {
 }
 
 function cut(cause: unknown): AgentError {
-  return new AgentError("interrupted", "the answer was cut short", { sent: "maybe", cause });
+  return new AgentError("interrupted", "the response was cut short", { sent: "maybe", cause });
 }
 
-/** Chunk by chunk, never ahead of its reader. */
+/** Streams chunk by chunk, never ahead of the reader. */
 class MemoryStream implements AsyncIterableIterator<Uint8Array> {
   readonly #inner: AsyncIterator<Chunk>;
   readonly #call: CancelSource;
   readonly #end: () => void;
-  #over = false;
+  #ended = false;
   #returned = false;
 
   constructor(body: AsyncIterable<Chunk>, call: CancelSource, end: () => void) {
@@ -148,7 +148,7 @@ class MemoryStream implements AsyncIterableIterator<Uint8Array> {
 
   async next(): Promise<IteratorResult<Uint8Array, undefined>> {
     if (this.#call.reason !== undefined && !this.#returned) throw this.#call.reason;
-    if (this.#over) return { done: true, value: undefined };
+    if (this.#ended) return { done: true, value: undefined };
     try {
       const step = await orCancelled(this.#inner.next(), this.#call);
       if (step.done !== true) return { done: false, value: bytesOf(step.value) };
@@ -163,22 +163,22 @@ class MemoryStream implements AsyncIterableIterator<Uint8Array> {
 
   async return(): Promise<IteratorResult<Uint8Array, undefined>> {
     this.#returned = true;
-    if (!this.#over) {
+    if (!this.#ended) {
       this.#stop();
       this.#call.cancel(new AgentError("cancelled", "the reader stopped reading"));
     }
     return { done: true, value: undefined };
   }
 
-  /** Not awaited: a generator that waits settles its `return()` only when the wait ends. */
+  /** Not awaited: a suspended generator settles `return()` only when its wait ends. */
   #stop(): void {
-    if (this.#over) return;
+    if (this.#ended) return;
     this.#finish();
     this.#inner.return?.().catch(() => undefined);
   }
 
   #finish(): void {
-    this.#over = true;
+    this.#ended = true;
     this.#end();
   }
 }

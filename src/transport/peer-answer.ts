@@ -3,12 +3,12 @@ import { type HttpResponse, isStream } from "./exchange.js";
 import { readJson } from "./json.js";
 import { DEFAULT_LIMITS } from "./limits.js";
 
-/** The body of a whole response as JSON, or a complaint about the peer that says what came instead. */
+/** The complete response body as JSON. Throws `bad_peer` with what was received instead. */
 export function jsonBody(response: HttpResponse): unknown {
   const { body } = response;
   if (isStream(body)) {
     void body[Symbol.asyncIterator]().return?.();
-    throw badPeer(response, "a stream came where one answer was expected");
+    throw badPeer(response, "expected a single response but received a stream");
   }
   if (body === undefined || body.length === 0) return undefined;
   try {
@@ -19,7 +19,7 @@ export function jsonBody(response: HttpResponse): unknown {
       response,
       error.code === "too_large"
         ? error.message
-        : `the answer is not JSON (${response.headers["content-type"] ?? "no content type"})`,
+        : `the response is not JSON (${response.headers["content-type"] ?? "no content type"})`,
       thrown,
     );
   }
@@ -29,7 +29,7 @@ export function badPeer(response: HttpResponse, problem: string, cause?: unknown
   return new AgentError("bad_peer", `HTTP ${response.status}: ${problem}`, { status: response.status, sent: "maybe", cause });
 }
 
-/** A redirect is an address somebody else chose; it is never followed, and an agent has no business sending one. */
+/** Redirects are never followed: their target was not chosen by the user. */
 export function refuseRedirect(response: HttpResponse): void {
-  if (response.status >= 300 && response.status < 400) throw badPeer(response, "it redirects, and redirects are not followed");
+  if (response.status >= 300 && response.status < 400) throw badPeer(response, "redirects are not followed");
 }

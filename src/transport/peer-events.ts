@@ -4,7 +4,7 @@ import { readJson } from "./json.js";
 import { DEFAULT_LIMITS } from "./limits.js";
 import { type SseEvent, SseReader } from "./sse.js";
 
-/** One item of a stream, and the peer's own mark of its place in it. */
+/** One item of a stream and the peer's cursor for it. */
 export interface StreamItem {
   readonly item: unknown;
   readonly cursor: Maybe<Cursor>;
@@ -12,42 +12,42 @@ export interface StreamItem {
 
 export type Source =
   | { readonly chunks: AsyncIterator<Chunk> }
-  /** The binding takes its stream apart by itself. */
+  /** The binding parses its stream itself. */
   | { readonly items: AsyncIterator<StreamItem> }
-  /** The peer answered a streaming request with one plain result. */
+  /** The peer answered a streaming request with a single result. */
   | { readonly single: unknown };
 
 export interface PeerEventsOptions {
   open(): Promise<Source>;
-  /** The stream item inside one SSE event's data; throws the peer's own error. */
+  /** The stream item in one SSE event's data; throws the peer's own error. */
   read(data: unknown): unknown;
-  /** One event, or as many as this wire says with one item. */
+  /** One event, or several if the item contains several. */
   decode(item: unknown): AgentEvent | readonly AgentEvent[];
-  /** The version demands that a stream begins with the task or a message; 0.3 servers often begin with a status. */
+  /** Whether a stream must begin with the task or a message; 0.3 servers often begin with a status. */
   readonly taskFirst: boolean;
 }
 
 const utf8 = new TextEncoder();
-/** How long a peer may take to end a response that has nothing more to say. */
+/** How long a peer may take to end a finished response. */
 const LINGER_MS = 1_000;
 
 /**
- * A peer's stream as events. One object and no generator inside, because twenty events a stream add up. The request is
- * sent when the first event is asked for; who stops early calls `return()`, which lets go of the connection.
+ * A peer's stream as events. An iterator object instead of a generator, for speed. The request is sent when the first event is
+ * pulled; a consumer that stops early calls `return()`, which releases the connection.
  */
 export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
   readonly #options: PeerEventsOptions;
   readonly #waiting: SseEvent[] = [];
-  /** Events of an item that said several. */
+  /** Further events of an item that contained several. */
   #ready: AgentEvent[] = [];
   readonly #reader = new SseReader(DEFAULT_LIMITS.sseEventBytes);
-  readonly #take = (event: SseEvent): void => void this.#waiting.push(event);
+  readonly #enqueue = (event: SseEvent): void => void this.#waiting.push(event);
   #source: Source | undefined;
   #done = false;
-  /** The reader stopped, perhaps while something was on its way to it. */
-  #left = false;
+  /** The reader stopped, possibly while an event was pending. */
+  #stopped = false;
   #taskId: string | undefined;
-  /** The last event was one after which a stream may end. */
+  /** The stream may end after the last event. */
   #closed = false;
 
   constructor(options: PeerEventsOptions) {
@@ -62,14 +62,14 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
     if (this.#done && this.#ready.length === 0) return { done: true, value: undefined };
     try {
       this.#source ??= await this.#options.open();
-      const event = this.#left ? undefined : (this.#ready.shift() ?? (await this.#nextOf(this.#source)));
-      if (this.#left) await readOf(this.#source)?.return?.();
-      else if (event !== undefined) return { done: false, value: this.#checked(event) };
-      else if (!this.#closed) throw new AgentError("interrupted", "the stream ended before the task did", { sent: "maybe" });
+      const event = this.#stopped ? undefined : (this.#ready.shift() ?? (await this.#nextOf(this.#source)));
+      if (this.#stopped) await iteratorOf(this.#source)?.return?.();
+      else if (event !== undefined) return { done: false, value: this.#checkTask(event) };
+      else if (!this.#closed) throw new AgentError("interrupted", "the stream ended before the task", { sent: "maybe" });
     } catch (thrown) {
-      const hadLeft = this.#left;
+      const wasStopped = this.#stopped;
       await this.return();
-      if (!hadLeft) throw thrown;
+      if (!wasStopped) throw thrown;
     }
     this.#done = true;
     return { done: true, value: undefined };
@@ -77,47 +77,47 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
 
   async return(): Promise<IteratorResult<AgentEvent, void>> {
     this.#done = true;
-    this.#left = true;
+    this.#stopped = true;
     this.#ready = [];
-    await readOf(this.#source)?.return?.();
+    await iteratorOf(this.#source)?.return?.();
     return { done: true, value: undefined };
   }
 
-  /** One stream tells of one task from its first event on, and says nothing after the end of it. */
-  #checked(event: AgentEvent): AgentEvent {
+  /** A stream is about one task, and nothing may follow its end. */
+  #checkTask(event: AgentEvent): AgentEvent {
     const taskId = this.#taskId;
-    const spoken = event.kind === "task" ? event.task.id : "taskId" in event ? event.taskId : undefined;
+    const eventTaskId = event.kind === "task" ? event.task.id : "taskId" in event ? event.taskId : undefined;
     if (this.#options.taskFirst && taskId === undefined && (event.kind === "status" || event.kind === "artifact")) {
-      throw new AgentError("bad_peer", `the stream begins with ${event.kind} instead of the task it is about`);
+      throw new AgentError("bad_peer", `the stream begins with ${event.kind} instead of the task`);
     }
-    if (taskId !== undefined && spoken !== undefined && spoken !== taskId) {
-      throw new AgentError("bad_peer", `the stream of task ${taskId} tells of task ${spoken}`);
+    if (taskId !== undefined && eventTaskId !== undefined && eventTaskId !== taskId) {
+      throw new AgentError("bad_peer", `the stream of task ${taskId} contains an event of task ${eventTaskId}`);
     }
-    this.#taskId = taskId ?? spoken;
+    this.#taskId = taskId ?? eventTaskId;
     this.#closed = isClosing(event);
     if (isFinal(event)) this.#finish();
     return event;
   }
 
-  /** Nothing more can come. The peer may end the response by itself, which keeps the connection; else it is let go. */
+  /** Nothing more can follow. If the peer ends the response in time the connection is kept, otherwise it is closed. */
   #finish(): void {
     this.#done = true;
     this.#ready = [];
-    const read = readOf(this.#source);
+    const read = iteratorOf(this.#source);
     if (read === undefined) return;
-    const letGo = (): void => void Promise.resolve(read.return?.()).catch(() => undefined);
-    const timer = setTimeout(letGo, LINGER_MS);
+    const release = (): void => void Promise.resolve(read.return?.()).catch(() => undefined);
+    const timer = setTimeout(release, LINGER_MS);
     read.next().then(
       (step) => {
         clearTimeout(timer);
-        if (!step.done) letGo();
+        if (!step.done) release();
       },
       () => clearTimeout(timer),
     );
   }
 
   #nextOf(source: Source): Maybe<AgentEvent> | Promise<Maybe<AgentEvent>> {
-    if ("single" in source) return this.#only(source.single);
+    if ("single" in source) return this.#single(source.single);
     return "items" in source ? this.#item(source.items) : this.#read(source.chunks);
   }
 
@@ -130,7 +130,7 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
     }
   }
 
-  #only(result: unknown): Maybe<AgentEvent> {
+  #single(result: unknown): Maybe<AgentEvent> {
     this.#done = true;
     return this.#first(this.#options.decode(result), undefined);
   }
@@ -145,19 +145,19 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
       }
       const step = await chunks.next();
       if (step.done) return undefined;
-      this.#reader.push(typeof step.value === "string" ? utf8.encode(step.value) : step.value, this.#take);
+      this.#reader.push(typeof step.value === "string" ? utf8.encode(step.value) : step.value, this.#enqueue);
     }
   }
 
   #event({ data, event: type, id }: SseEvent): Maybe<AgentEvent> {
     const parsed = parseData(data);
     const item = this.#options.read(parsed);
-    if (type === "error") throw new AgentError("bad_peer", "the stream broke with an error that says nothing", { cause: parsed });
-    // The peer's own cursor, opaque to us: handing it back resumes the stream where the peer supports that.
+    if (type === "error") throw new AgentError("bad_peer", "the stream ended with an error without details", { cause: parsed });
+    // The peer's own opaque cursor: sending it back resumes the stream if the peer supports it.
     return this.#first(this.#options.decode(item), id === "" ? undefined : (id as Maybe<Cursor>));
   }
 
-  /** The mark names the place behind the whole item, so it stands with the last event of it. */
+  /** The cursor points behind the whole item, so it is set on its last event. */
   #first(decoded: AgentEvent | readonly AgentEvent[], cursor: Maybe<Cursor>): Maybe<AgentEvent> {
     if (isOne(decoded)) return withCursor(decoded, cursor);
     const last = decoded.length - 1;
@@ -174,8 +174,8 @@ function withCursor(event: AgentEvent, cursor: Maybe<Cursor>): AgentEvent {
   return cursor === undefined ? event : { ...event, cursor };
 }
 
-/** What is read from, where there is more than one answer to read. */
-function readOf(source: Maybe<Source>): Maybe<AsyncIterator<unknown>> {
+/** The iterator to read from, unless there is a single result. */
+function iteratorOf(source: Maybe<Source>): Maybe<AsyncIterator<unknown>> {
   if (source === undefined || "single" in source) return undefined;
   return "items" in source ? source.items : source.chunks;
 }
@@ -191,7 +191,7 @@ function parseData(data: string): unknown {
   try {
     return readJson(utf8.encode(data), DEFAULT_LIMITS.jsonDepth);
   } catch (thrown) {
-    throw new AgentError("bad_peer", `an event of the stream is not readable: ${AgentError.from(thrown).message}`, {
+    throw new AgentError("bad_peer", `an event of the stream is invalid: ${AgentError.from(thrown).message}`, {
       cause: thrown,
     });
   }

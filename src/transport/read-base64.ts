@@ -9,11 +9,11 @@ for (let value = 0; value < letters.length; value++) values[letters[value] ?? 0]
 values["-".charCodeAt(0)] = 62;
 values["_".charCodeAt(0)] = 63;
 
-/** Standard or URL-safe base64, padded or not (ProtoJSON readers take all four); anything else is refused. */
+/** Standard or URL-safe base64, padded or not, as ProtoJSON requires. */
 export function readBase64(value: unknown, path: string): Uint8Array {
   if (typeof value !== "string") throw new DecodeProblem(path, "must be a base64 string");
   const length = lengthWithoutPadding(value);
-  if (length % 4 === 1 || (length < value.length && value.length % 4 !== 0)) throw garbage(path, value.length);
+  if (length % 4 === 1 || (length < value.length && value.length % 4 !== 0)) throw notBase64(path, value.length);
   const bytes = new Uint8Array(Math.floor((length * 3) / 4));
   let group = 0;
   let bits = 0;
@@ -21,7 +21,7 @@ export function readBase64(value: unknown, path: string): Uint8Array {
   for (let index = 0; index < length; index++) {
     const code = value.charCodeAt(index);
     const six = code < 128 ? byteAt(values, code) : INVALID;
-    if (six === INVALID) throw garbage(path, index);
+    if (six === INVALID) throw notBase64(path, index);
     group = (group << 6) | six;
     bits += 6;
     if (bits >= 8) {
@@ -39,11 +39,11 @@ function lengthWithoutPadding(text: string): number {
   return length;
 }
 
-function garbage(path: string, index: number): DecodeProblem {
+function notBase64(path: string, index: number): DecodeProblem {
   return new DecodeProblem(path, `is not base64 (at character ${index})`);
 }
 
-/** Past the end reads as zero, which is what the last group of base64 needs. */
+/** Reads zero past the end, as the last base64 group requires. */
 function byteAt(bytes: Uint8Array, index: number): number {
   return bytes[index] ?? 0;
 }

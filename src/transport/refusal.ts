@@ -2,7 +2,7 @@ import { AgentError } from "../envelope/index.js";
 import type { HttpHeaders, HttpResponse } from "./exchange.js";
 import { errorResponse } from "./response.js";
 
-/** What every door answers by itself, before or instead of the exchange. */
+/** Responses that the server gives itself, before or instead of the exchange. */
 const CLOSE = { connection: "close" } as const;
 
 export function refuseTooLarge(maxBytes: number): HttpResponse {
@@ -14,7 +14,7 @@ export function bodyTooLarge(maxBytes: number): AgentError {
 }
 
 export function refuseEncoding(encoding: string): HttpResponse {
-  const message = `content-encoding ${encoding.slice(0, 64)} is not supported: send the body as it is`;
+  const message = `content-encoding ${encoding.slice(0, 64)} is not supported: send the body unencoded`;
   return errorResponse(415, new AgentError("unsupported_content", message), { ...CLOSE, "accept-encoding": "identity" });
 }
 
@@ -22,11 +22,11 @@ export function refuseOverloaded(): HttpResponse {
   return errorResponse(503, new AgentError("overloaded", "too many streams are open; try again later"), { "retry-after": "1" });
 }
 
-export function refuseCrowded(): HttpResponse {
+export function refusePipelined(): HttpResponse {
   return errorResponse(503, new AgentError("overloaded", "too many requests wait on one connection"), { "retry-after": "1" });
 }
 
-/** The exchange threw: a bug, whose words stay in the log. */
+/** The exchange threw: a bug, whose details stay in the log. */
 export function refuseFailed(): HttpResponse {
   return errorResponse(500, new AgentError("internal", "the server failed to answer"));
 }
@@ -36,10 +36,10 @@ export function refuseConsumed(): HttpResponse {
 }
 
 export function refuseOutside(basePath: string): HttpResponse {
-  return errorResponse(404, new AgentError("not_found", `nothing answers outside ${basePath}`));
+  return errorResponse(404, new AgentError("not_found", `no route outside ${basePath}`));
 }
 
-/** A parser before us took the body, and digests are over its exact bytes. */
+/** Another parser consumed the body, but digests cover its exact bytes. */
 export function bodyConsumed(): AgentError {
   return new AgentError(
     "internal",
@@ -48,13 +48,13 @@ export function bodyConsumed(): AgentError {
   );
 }
 
-/** An encoding we would have to undo, which a peer could use to grow a small body into a large one. */
+/** Content encodings are not decoded: a small body could expand to a very large one. */
 export function foreignEncoding(headers: HttpHeaders): string | undefined {
   const encoding = headers["content-encoding"];
   return encoding === undefined || encoding === "" || encoding.toLowerCase() === "identity" ? undefined : encoding;
 }
 
-/** The address below a mount point, or undefined when it is outside. */
+/** The path below a mount point, or undefined if it is outside. */
 export function belowBase(path: string, basePath: string): string | undefined {
   if (basePath === "" || basePath === "/") return path;
   if (!path.startsWith(basePath)) return undefined;

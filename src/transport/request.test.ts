@@ -28,7 +28,7 @@ describe("makeRequest", () => {
     expect(request.body).toEqual(new TextEncoder().encode('{"a":1}'));
   });
 
-  test("without a cancel nobody can give up", () => {
+  test("without a cancel the request cannot be cancelled", () => {
     const request = makeRequest({ method: "GET", url: "http://h/" });
     expect(request.cancel.cancelled).toBe(false);
     expect(request.body).toHaveLength(0);

@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS } from "./limits.js";
 
 export interface RequestStart {
   readonly method: string;
-  /** Absolute: where the request goes. */
+  /** The absolute URL. */
   readonly url: string;
   /** Lower-case names. */
   readonly headers?: Maybe<HttpHeaders>;
@@ -19,7 +19,7 @@ const NO_HEADERS: HttpHeaders = Object.freeze({});
 const NO_BODY = new Uint8Array(0);
 const encoder = new TextEncoder();
 
-/** Nobody can give up on this request. */
+/** A cancel that never fires. */
 export const NEVER: Cancel = Object.freeze({
   cancelled: false,
   reason: undefined,
@@ -27,15 +27,15 @@ export const NEVER: Cancel = Object.freeze({
   onCancel: () => () => undefined,
 });
 
-/** Our own process is the other side. */
+/** The connection of in-process requests. */
 export const IN_PROCESS: Connection = Object.freeze({ remote: "memory", secure: true, loopback: true });
 
-/** A request of our own making, for links and tests. */
+/** Creates an outgoing request, for links and tests. */
 export function makeRequest(start: RequestStart): HttpRequest {
   return new MadeRequest(start);
 }
 
-/** Everything that can be derived is derived when asked for. */
+/** Members are derived on demand. */
 class MadeRequest implements HttpRequest {
   readonly method: string;
   readonly target: string;
@@ -85,7 +85,7 @@ export interface Target {
   readonly query: string;
 }
 
-/** An address cut into its parts as they stand: nothing is decoded, normalised or checked. */
+/** Splits an address into its parts without decoding, normalising or checking. */
 export function splitTarget(target: string): Target {
   const scheme = target.charCodeAt(0) === 0x2f ? -1 : target.indexOf("://");
   const authority = scheme === -1 ? 0 : scheme + 3;

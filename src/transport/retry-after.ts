@@ -1,7 +1,7 @@
 import type { Maybe } from "../envelope/index.js";
 import type { HttpHeaders } from "./exchange.js";
 
-/** How long an answer asks us to wait, in milliseconds: RFC 9110 §10.2.3, seconds or a date, which is compared with the server's own clock. */
+/** The retry delay of a response in milliseconds: RFC 9110 §10.2.3, seconds or a date relative to the server's own clock. */
 export function readRetryAfter(headers: HttpHeaders): Maybe<number> {
   const header = headers["retry-after"]?.trim();
   if (header === undefined || header === "") return undefined;

@@ -4,17 +4,17 @@ import type { Chunk } from "./exchange.js";
 /** One server-sent event, as the HTML standard §9.2.6 dispatches it. */
 export interface SseEvent {
   readonly data: string;
-  /** The last event id seen so far: it stays until the peer sends another. */
+  /** The last event id so far: it stays until the peer sends another. */
   readonly id: Maybe<string>;
   readonly event: Maybe<string>;
-  /** The reconnection time asked for with this event, in milliseconds. */
+  /** The reconnection time sent with this event, in milliseconds. */
   readonly retry: Maybe<number>;
 }
 
-/** A line that readers ignore, so that proxies and timers see a living connection. */
+/** A comment, which readers ignore; keeps proxies and timers from closing the connection. */
 export const SSE_COMMENT = ":\n\n";
 
-/** One event as it goes on the wire. Compact JSON has no line ends, so it is one `data:` line. */
+/** Encodes one event. Compact JSON has no line ends, so it is one `data:` line. */
 export function encodeSse(data: string, id?: string, event?: string): string {
   const head = (event === undefined ? "" : `event: ${oneLine(event)}\n`) + (id === undefined ? "" : `id: ${oneLine(id)}\n`);
   if (!data.includes("\n") && !data.includes("\r")) return `${head}data: ${data}\n\n`;
@@ -31,20 +31,20 @@ const LF = 0x0a;
 const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
-const NOTHING = new Uint8Array(0);
+const EMPTY = new Uint8Array(0);
 const BOM = [0xef, 0xbb, 0xbf] as const;
-// Lines are cut between bytes of whole characters, so every line is decoded on its own; a bad byte reads as U+FFFD.
+// Lines are split between complete characters, so each line is decoded on its own; an invalid byte reads as U+FFFD.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const encoder = new TextEncoder();
 
 /**
- * Reads server-sent events from bytes as they come, however they are cut. Works on bytes and decodes a line once it is
- * whole. What is kept of one event is bounded: a peer that never ends a line is cut.
+ * Parses server-sent events incrementally, however the chunks are cut. Works on bytes and decodes complete lines. The size of one event
+ * is bounded.
  */
 export class SseReader {
   readonly #maxEventBytes: number;
-  /** The start of a line whose end has not come yet: one buffer that doubles, because a peer may send byte by byte. */
-  #rest = NOTHING;
+  /** The incomplete last line: one buffer that doubles, because a peer may send byte by byte. */
+  #rest = EMPTY;
   #restBytes = 0;
   #eventBytes = 0;
   #afterCr = false;
@@ -58,12 +58,12 @@ export class SseReader {
     this.#maxEventBytes = maxEventBytes;
   }
 
-  /** The id a reader names when it comes back. */
+  /** The id to send when reconnecting. */
   get lastId(): Maybe<string> {
     return this.#id;
   }
 
-  /** Takes the next bytes and hands on each event they complete. Throws AgentError `too_large`. */
+  /** Parses the next bytes and emits each completed event. Throws AgentError `too_large`. */
   push(chunk: Uint8Array, emit: (event: SseEvent) => void): void {
     let start = this.#bomSeen === BOM.length ? 0 : this.#skipBom(chunk);
     if (this.#afterCr && start < chunk.length) {
@@ -82,23 +82,23 @@ export class SseReader {
       if (start === chunk.length) this.#afterCr = true;
       else if (chunk[start] === LF) start++;
     }
-    if (start < chunk.length) this.#keep(chunk, start);
+    if (start < chunk.length) this.#keepRest(chunk, start);
   }
 
-  /** The connection ended: an event without its empty line is discarded, as the standard says. */
+  /** End of stream: an incomplete event is discarded, as the standard requires. */
   end(): void {
-    this.#rest = NOTHING;
+    this.#rest = EMPTY;
     this.#restBytes = 0;
     this.#forget();
   }
 
-  /** A byte order mark at the very start, also when it comes in pieces. */
+  /** Skips a byte order mark at the start, also when it is split. */
   #skipBom(chunk: Uint8Array): number {
     let index = 0;
     while (index < chunk.length && this.#bomSeen < BOM.length) {
       if (chunk[index] !== BOM[this.#bomSeen]) {
         const earlier = this.#bomSeen - index;
-        if (earlier > 0) this.#keep(Uint8Array.from(BOM.slice(0, earlier)), 0);
+        if (earlier > 0) this.#keepRest(Uint8Array.from(BOM.slice(0, earlier)), 0);
         this.#bomSeen = BOM.length;
         return 0;
       }
@@ -108,7 +108,7 @@ export class SseReader {
     return index;
   }
 
-  #keep(chunk: Uint8Array, start: number): void {
+  #keepRest(chunk: Uint8Array, start: number): void {
     const length = this.#restBytes + chunk.length - start;
     this.#bound(length);
     if (length > this.#rest.length) {
@@ -122,9 +122,9 @@ export class SseReader {
 
   #joined(chunk: Uint8Array, start: number, end: number): Uint8Array {
     if (this.#restBytes === 0) return chunk.subarray(start, end);
-    if (end > start) this.#keep(chunk.subarray(0, end), start);
+    if (end > start) this.#keepRest(chunk.subarray(0, end), start);
     const line = this.#rest.subarray(0, this.#restBytes);
-    this.#rest = NOTHING;
+    this.#rest = EMPTY;
     this.#restBytes = 0;
     return line;
   }
@@ -145,7 +145,7 @@ export class SseReader {
     this.#eventBytes += line.length;
     const name = decoder.decode(colon === -1 ? line : line.subarray(0, colon));
     const skip = line[colon + 1] === SPACE ? colon + 2 : colon + 1;
-    this.#field(name, colon === -1 ? NOTHING : line.subarray(skip));
+    this.#field(name, colon === -1 ? EMPTY : line.subarray(skip));
   }
 
   #field(name: string, bytes: Uint8Array): void {
@@ -163,7 +163,7 @@ export class SseReader {
     }
   }
 
-  /** An empty line ends the event. Without data there is none, but the id it brought stays. */
+  /** An empty line ends the event. Without data nothing is dispatched, but its id stays. */
   #dispatch(emit: (event: SseEvent) => void): void {
     const data = this.#data;
     const event = this.#event === "" ? undefined : this.#event;
@@ -180,7 +180,7 @@ export class SseReader {
   }
 }
 
-/** The events of a response body. Whoever stops early stops the body too. */
+/** The events of a response body. Stopping early also stops the body. */
 export async function* sseEvents(chunks: AsyncIterable<Chunk>, maxEventBytes: number): AsyncGenerator<SseEvent, void, undefined> {
   const reader = new SseReader(maxEventBytes);
   let ready: SseEvent[] = [];

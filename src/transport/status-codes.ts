@@ -1,6 +1,6 @@
 import type { ErrorCode, Maybe } from "../envelope/index.js";
 
-/** What an HTTP status says by itself. 400 and 500 say nothing exact, and what they mean is each wire's affair. */
+/** Error codes for HTTP statuses with one meaning. 400 and 500 depend on the protocol. */
 export const CODE_OF_STATUS: ReadonlyMap<Maybe<number>, ErrorCode> = new Map<Maybe<number>, ErrorCode>([
   [401, "unauthenticated"],
   [403, "forbidden"],

@@ -1,6 +1,6 @@
 import { DecodeProblem } from "./fields.js";
 
-// ProtoJSON: 0 to 9 digits of fraction. Only `Z` may be written; an offset is understood when it is read.
+// ProtoJSON: 0 to 9 fraction digits. Only `Z` is written; offsets are accepted when reading.
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
 // google.protobuf.Timestamp: the years 1 to 9999.
 const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
@@ -11,19 +11,19 @@ let secondText = "";
 
 /** Milliseconds since the epoch as `YYYY-MM-DDTHH:mm:ss.sssZ` (RFC 3339, in UTC). */
 export function writeTimestamp(ms: number): string {
-  const whole = Math.floor(Math.min(Math.max(ms, FIRST_MS), LAST_MS));
-  const milli = ((whole % 1000) + 1000) % 1000;
-  // Making a Date costs a microsecond; messages come many to the second.
-  if (whole - milli !== second) {
-    second = whole - milli;
+  const clamped = Math.floor(Math.min(Math.max(ms, FIRST_MS), LAST_MS));
+  const milli = ((clamped % 1000) + 1000) % 1000;
+  // Creating a Date costs a microsecond; many messages fall into the same second.
+  if (clamped - milli !== second) {
+    second = clamped - milli;
     secondText = new Date(second).toISOString().slice(0, 20);
   }
   const digits = milli < 10 ? `00${milli}` : milli < 100 ? `0${milli}` : `${milli}`;
   return `${secondText}${digits}Z`;
 }
 
-/** The milliseconds in the form that we write, `.sssZ` behind the seconds; undefined for any other. */
-function milliBehind(value: string): number | undefined {
+/** The milliseconds of our own format, `.sssZ` after the seconds; undefined for any other. */
+function readMillis(value: string): number | undefined {
   if (value.charCodeAt(19) !== 0x2e || value.charCodeAt(23) !== 0x5a) return undefined;
   const a = value.charCodeAt(20) - 0x30;
   const b = value.charCodeAt(21) - 0x30;
@@ -38,11 +38,11 @@ function isDigit(value: number): boolean {
 let readSecond = Number.NaN;
 let readSecondText = "no second was read yet";
 
-/** Milliseconds since the epoch; digits below the millisecond are cut off. */
+/** Milliseconds since the epoch; further digits are truncated. */
 export function readTimestamp(value: unknown, path: string): number {
-  // The form that we write ourselves, in the second that was read last: parsing a date costs a microsecond.
+  // Fast path for our own format within the second that was read last: parsing a date costs a microsecond.
   if (typeof value === "string" && value.length === 24 && value.startsWith(readSecondText)) {
-    const milli = milliBehind(value);
+    const milli = readMillis(value);
     if (milli !== undefined) return readSecond + milli;
   }
   const match = typeof value === "string" ? TIMESTAMP.exec(value) : null;

@@ -2,15 +2,15 @@ import { describe, expect, test } from "vitest";
 import { AgentError } from "../envelope/index.js";
 import type { HttpResponse } from "./exchange.js";
 import { makeRequest } from "./request.js";
-import { answerUnread } from "./unread.js";
+import { respondUnread } from "./unread.js";
 
 const problem = new AgentError("too_large", "the request body is longer than 10 bytes");
 const otherwise: HttpResponse = { status: 413, headers: {}, body: "house" };
 const request = makeRequest({ method: "POST", url: "http://h/a?b=c", headers: { accept: "x" }, body: "0123456789a" });
 
-describe("answerUnread", () => {
-  test("a protocol that wants the body says why there is none, in its own form and with the door's status", async () => {
-    const response = await answerUnread(
+describe("respondUnread", () => {
+  test("a protocol that reads the body reports the reason in its own format, with the server's status", async () => {
+    const response = await respondUnread(
       (unread) => {
         try {
           return { status: 200, headers: {}, body: String(unread.json()) };
@@ -34,17 +34,17 @@ describe("answerUnread", () => {
   });
 
   test("an error status of its own is kept", async () => {
-    const response = await answerUnread(() => ({ status: 401, headers: {}, body: "who?" }), request, problem, otherwise);
+    const response = await respondUnread(() => ({ status: 401, headers: {}, body: "who?" }), request, problem, otherwise);
     expect([response.status, response.body]).toEqual([401, "who?"]);
   });
 
   test("what needs no body is answered as if there were none", async () => {
-    const response = await answerUnread(() => ({ status: 200, headers: {}, body: "done" }), request, problem, otherwise);
+    const response = await respondUnread(() => ({ status: 200, headers: {}, body: "done" }), request, problem, otherwise);
     expect([response.status, response.body]).toEqual([200, "done"]);
   });
 
-  test("where nobody finds words, the door has its own", async () => {
-    const throwing = await answerUnread(
+  test("the fallback is used where the exchange fails", async () => {
+    const throwing = await respondUnread(
       (unread) => ({ status: 200, headers: {}, body: unread.body }),
       request,
       problem,
@@ -53,7 +53,7 @@ describe("answerUnread", () => {
     expect(throwing).toBe(otherwise);
   });
 
-  test("a stream is let go", async () => {
+  test("a stream is released", async () => {
     let ended = false;
     async function* chunks() {
       try {
@@ -64,7 +64,7 @@ describe("answerUnread", () => {
     }
     const body = chunks();
     await body.next();
-    const response = await answerUnread(() => ({ status: 200, headers: {}, body }), request, problem, otherwise);
+    const response = await respondUnread(() => ({ status: 200, headers: {}, body }), request, problem, otherwise);
     expect([response, ended]).toEqual([otherwise, true]);
   });
 });

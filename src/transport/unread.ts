@@ -2,32 +2,31 @@ import type { AgentError } from "../envelope/index.js";
 import { type Exchange, type HttpRequest, type HttpResponse, isStream } from "./exchange.js";
 
 /**
- * The answer to a request whose body was refused before it was read. The exchange is asked all the same, so that the
- * refusal has the form of the protocol that was addressed; whoever there wants the body hears why there is none.
- * `otherwise` is the answer where nobody finds words.
+ * The response to a request whose body was refused unread. The exchange still runs, so that the refusal has the format of the addressed
+ * protocol; reading the body throws the reason. `fallback` is the response if the exchange fails.
  */
-export async function answerUnread(
+export async function respondUnread(
   exchange: Exchange,
   request: HttpRequest,
   problem: AgentError,
-  otherwise: HttpResponse,
+  fallback: HttpResponse,
 ): Promise<HttpResponse> {
   const unread = new UnreadRequest(request, problem);
   try {
     const { status, headers, body } = await exchange(unread);
     if (isStream(body)) {
       await body[Symbol.asyncIterator]().return?.();
-      return otherwise;
+      return fallback;
     }
-    // Nobody needed the body: then the answer stands for itself. JSON-RPC says everything with status 200.
-    const said = unread.wanted && status < 400 ? otherwise.status : status;
-    return { status: said, headers: { ...headers, connection: "close" }, body };
+    // If nothing read the body, the response stands. JSON-RPC sends errors with status 200.
+    const finalStatus = unread.bodyRead && status < 400 ? fallback.status : status;
+    return { status: finalStatus, headers: { ...headers, connection: "close" }, body };
   } catch {
-    return otherwise;
+    return fallback;
   }
 }
 
-/** Everything of a request but its body. */
+/** A request without its body. */
 class UnreadRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
@@ -38,7 +37,7 @@ class UnreadRequest implements HttpRequest {
   readonly connection: HttpRequest["connection"];
   readonly cancel: HttpRequest["cancel"];
   readonly #problem: AgentError;
-  wanted = false;
+  bodyRead = false;
 
   constructor(request: HttpRequest, problem: AgentError) {
     this.method = request.method;
@@ -53,12 +52,12 @@ class UnreadRequest implements HttpRequest {
   }
 
   get body(): Uint8Array {
-    this.wanted = true;
+    this.bodyRead = true;
     throw this.#problem;
   }
 
   json(): unknown {
-    this.wanted = true;
+    this.bodyRead = true;
     throw this.#problem;
   }
 }

@@ -3,10 +3,10 @@ import type { AgentError } from "../../envelope/index.js";
 type Step = IteratorResult<Uint8Array, undefined>;
 const DONE: Step = { done: true, value: undefined };
 
-/** Beyond this the connection is paused until the reader catches up. */
+/** Buffered bytes at which the connection is paused. */
 const HIGH_WATER_BYTES = 64 * 1024;
 
-/** Bytes pushed by a connection, pulled by one reader, with the connection paused in between. */
+/** Bytes pushed by a connection and pulled by one reader, with backpressure. */
 export class ByteStream implements AsyncIterableIterator<Uint8Array> {
   readonly #resume: () => void;
   readonly #abandon: () => void;
@@ -26,7 +26,7 @@ export class ByteStream implements AsyncIterableIterator<Uint8Array> {
     return this;
   }
 
-  /** False asks the connection to wait. */
+  /** Returns false to pause the connection. */
   push(piece: Uint8Array): boolean {
     const waiting = this.#waiting;
     if (waiting !== undefined) {
@@ -46,7 +46,7 @@ export class ByteStream implements AsyncIterableIterator<Uint8Array> {
     this.#waiting = undefined;
   }
 
-  /** What came before the failure is still read, then the failure is thrown. */
+  /** Buffered bytes are still read before the error is thrown. */
   fail(error: AgentError): void {
     this.#ended = true;
     this.#error = error;

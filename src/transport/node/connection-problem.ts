@@ -1,56 +1,56 @@
 import { AgentError } from "../../envelope/index.js";
 import { tlsProblem } from "./tls-problem.js";
 
-/** How far a request came before it failed. */
+/** How far a request got before it failed. */
 export type Progress = "waiting" | "written" | "answered";
 
-export interface Where {
-  /** Host and port, for people. */
+export interface ErrorContext {
+  /** Host and port, for messages. */
   readonly host: string;
   readonly progress: Progress;
   readonly secure: boolean;
 }
 
-/** In TLS 1.3 a server judges our certificate after we may write, and what it says about it is often lost with the connection. */
-const PERHAPS = "; if it wants a client certificate, it got none that it believes";
+/** In TLS 1.3 the server checks the client certificate after the client may write, and its alert is often lost with the connection. */
+const CERTIFICATE_HINT = "; it may require a client certificate that it trusts";
 
 interface SystemError extends Error {
   readonly code?: string;
 }
 
 /**
- * What went wrong on the wire, and whether the peer may have acted. Nothing was sent as long as the request waited for a
- * connection; from the first byte on nobody can know.
+ * Classifies a connection error and whether the peer may have acted. Nothing was sent while the request waited for a connection; after
+ * the first byte it is unknown.
  */
-export function connectionProblem(cause: Error, { host, progress, secure }: Where): AgentError {
+export function connectionProblem(cause: Error, { host, progress, secure }: ErrorContext): AgentError {
   if (cause instanceof AgentError) return cause;
   const code = (cause as SystemError).code ?? cause.name; // Node and undici name their errors
-  // A peer that ends the handshake did not read what may have been written behind it.
-  const untrusted = tlsProblem(cause, code, host);
-  if (untrusted !== undefined) return untrusted;
+  // A peer that aborts the handshake has not read anything written after it.
+  const tlsError = tlsProblem(cause, code, host);
+  if (tlsError !== undefined) return tlsError;
   if (progress === "waiting") return notConnected(cause, code, host, secure);
   if (code === "UND_ERR_HEADERS_OVERFLOW") {
-    return problem("too_large", `${host} answered with headers that are too long`, cause);
+    return problem("too_large", `${host} sent response headers that are too large`, cause);
   }
-  // The parser's own errors; an end in the middle is a cut, not another language.
+  // Parser errors; an end in the middle is a cut, not another protocol.
   if (cause.name === "HTTPParserError" && code !== "HPE_INVALID_EOF_STATE") {
     return problem("bad_peer", `${host} did not answer in HTTP/1.1 (${code})`, cause);
   }
-  if (progress === "answered") return problem("interrupted", `${host} cut its answer short (${code})`, cause);
-  const message = `${host} closed the connection before it answered (${code})${secure ? PERHAPS : ""}`;
+  if (progress === "answered") return problem("interrupted", `${host} ended its response early (${code})`, cause);
+  const message = `${host} closed the connection before it responded (${code})${secure ? CERTIFICATE_HINT : ""}`;
   return problem("unavailable", message, cause);
 }
 
-/** The request was written, and no answer began in time. */
-export function noAnswer(host: string, headersTimeoutMs: number, cause?: Error): AgentError {
-  return problem("deadline", `${host} did not answer within ${headersTimeoutMs} ms`, cause);
+/** The request was written and no response started in time. */
+export function headersTimedOut(host: string, headersTimeoutMs: number, cause?: Error): AgentError {
+  return problem("deadline", `${host} did not respond within ${headersTimeoutMs} ms`, cause);
 }
 
-export function fellSilent(host: string, bodyIdleMs: number, cause?: Error): AgentError {
-  return problem("interrupted", `${host} fell silent for ${bodyIdleMs} ms in the middle of its answer`, cause);
+export function bodyTimedOut(host: string, bodyIdleMs: number, cause?: Error): AgentError {
+  return problem("interrupted", `${host} sent no data for ${bodyIdleMs} ms in the middle of its response`, cause);
 }
 
-/** A connection that could not be made, for reasons that no library gave a name to. */
+/** A connection error that no library has classified. */
 export function noConnection(code: "ETIMEDOUT" | "ECONNRESET"): Error {
   return Object.assign(new Error(code), { code });
 }
@@ -66,31 +66,31 @@ function problem(
 function notConnected(cause: Error, code: string, host: string, secure: boolean): AgentError {
   const facts = { sent: "no", cause } as const;
   if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_NOT_SUPPORTED") {
-    return new AgentError("encode", `this request cannot be written as HTTP: ${cause.message}`, facts);
+    return new AgentError("encode", `this request is not valid HTTP: ${cause.message}`, facts);
   }
-  if (code.startsWith("ERR_HTTP2_")) return new AgentError("bad_peer", `${host} does not speak HTTP/2 (${code})`, facts);
-  const perhaps = secure && code === "ECONNRESET" ? PERHAPS : "";
-  return new AgentError("unavailable", `${reasonOf(code, host)} (${code})${perhaps}`, facts);
+  if (code.startsWith("ERR_HTTP2_")) return new AgentError("bad_peer", `${host} does not support HTTP/2 (${code})`, facts);
+  const hint = secure && code === "ECONNRESET" ? CERTIFICATE_HINT : "";
+  return new AgentError("unavailable", `${reasonOf(code, host)} (${code})${hint}`, facts);
 }
 
 function reasonOf(code: string, host: string): string {
   switch (code) {
     case "ECONNREFUSED":
-      return `nobody listens at ${host}`;
+      return `connection refused by ${host}`;
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return `the name of ${host} is not known`;
+      return `cannot resolve the host name of ${host}`;
     case "UND_ERR_CONNECT_TIMEOUT":
     case "ETIMEDOUT":
-      return `no connection to ${host} in time`;
+      return `connecting to ${host} timed out`;
     case "EHOSTUNREACH":
     case "ENETUNREACH":
-      return `there is no way to ${host}`;
+      return `no network route to ${host}`;
     case "UND_ERR_CLOSED":
     case "UND_ERR_DESTROYED":
       return `the connections to ${host} were closed`;
     case "ECONNRESET":
-      return `${host} closed the connection before anything was asked`;
+      return `${host} closed the connection before the request was sent`;
   }
   return `cannot connect to ${host}`;
 }

@@ -2,51 +2,51 @@ import { AgentError } from "../../envelope/index.js";
 import { type Chunk, type Exchange, type HttpResponse, isStream } from "../exchange.js";
 import type { Limits } from "../limits.js";
 import { bodyTooLarge, refuseFailed, refuseOverloaded, refuseTooLarge } from "../refusal.js";
-import { answerUnread } from "../unread.js";
+import { respondUnread } from "../unread.js";
 import type { IncomingRequest } from "./incoming-request.js";
 import type { ResponseWriter } from "./response-writer.js";
 import { StreamWriter } from "./stream-writer.js";
 
-/** What all passages through one door share. */
+/** State shared by all exchanges of one handler. */
 export interface ExchangeContext {
   readonly exchange: Exchange;
   readonly limits: Limits;
-  /** Set at shutdown: answers from then on close their connection. */
+  /** Set at shutdown: later responses close their connection. */
   readonly closing: boolean;
   openStreams: number;
   report(thrown: unknown): void;
 }
 
-/** One request on its way in and its answer on the way out; what HTTP/1.1 and HTTP/2 have in common. */
+/** One request and its response; common to HTTP/1.1 and HTTP/2. */
 export abstract class HttpExchange {
-  protected readonly door: ExchangeContext;
+  protected readonly context: ExchangeContext;
   #incoming: IncomingRequest | undefined;
   #writer: StreamWriter | undefined;
-  #gone = false;
+  #disconnected = false;
 
-  constructor(door: ExchangeContext) {
-    this.door = door;
+  constructor(context: ExchangeContext) {
+    this.context = context;
   }
 
-  /** False once nothing can be written any more. */
+  /** False once nothing more can be written. */
   protected abstract isOpen(): boolean;
-  /** True when the answer's head is written: what fails from then on can only be cut. */
+  /** True once the response head is written: a later failure can only cut the response. */
   protected abstract hasBegun(): boolean;
   protected abstract isHead(): boolean;
-  /** Throws, before anything is written, for headers that are not HTTP. */
+  /** Throws before writing if the headers are not valid HTTP. */
   protected abstract writeWhole(response: HttpResponse): void;
-  /** The head of an answer whose stream nobody will read. */
+  /** Writes the head of a response whose stream will not be read. */
   protected abstract writeHeadOnly(response: HttpResponse): void;
-  protected abstract outlet(): ResponseWriter;
+  protected abstract createWriter(): ResponseWriter;
   protected abstract cut(): void;
-  /** The answer is written, or there will be none. */
-  protected abstract leave(): void;
+  /** The response is written or abandoned. */
+  protected abstract finished(): void;
 
-  protected ask(incoming: IncomingRequest): void {
+  protected dispatch(incoming: IncomingRequest): void {
     this.#incoming = incoming;
     let answer: HttpResponse | Promise<HttpResponse>;
     try {
-      answer = this.door.exchange(incoming);
+      answer = this.context.exchange(incoming);
     } catch (thrown) {
       this.#failed(thrown);
       return;
@@ -59,36 +59,36 @@ export abstract class HttpExchange {
     } else this.respond(answer);
   }
 
-  /** What happens with an answer that took its time. */
+  /** Handles an asynchronous response. */
   protected settle(response: HttpResponse): void {
     this.respond(response);
   }
 
-  /** The answer where the body is longer than we read. Said in the form of the protocol that was addressed. */
+  /** The response for a body above the limit, in the format of the addressed protocol. */
   protected answerTooLarge(incoming: IncomingRequest): Promise<HttpResponse> {
-    const { exchange, limits } = this.door;
-    return answerUnread(exchange, incoming, bodyTooLarge(limits.bodyBytes), refuseTooLarge(limits.bodyBytes));
+    const { exchange, limits } = this.context;
+    return respondUnread(exchange, incoming, bodyTooLarge(limits.bodyBytes), refuseTooLarge(limits.bodyBytes));
   }
 
-  /** The other side is not there any more. */
-  hangUp(): void {
-    this.#gone = true;
+  /** The peer has disconnected. */
+  peerDisconnected(): void {
+    this.#disconnected = true;
     this.#writer?.cut();
-    this.#incoming?.hangUp(new AgentError("cancelled", "the caller hung up"));
+    this.#incoming?.peerDisconnected(new AgentError("cancelled", "the caller disconnected"));
   }
 
   respond(response: HttpResponse): void {
     const { body } = response;
-    if (this.#gone || !this.isOpen()) {
+    if (this.#disconnected || !this.isOpen()) {
       discard(body);
-      this.leave();
+      this.finished();
       return;
     }
     try {
       if (isStream(body)) this.#stream(response, body);
       else {
         this.writeWhole(response);
-        this.leave();
+        this.finished();
       }
     } catch (thrown) {
       discard(body);
@@ -97,22 +97,22 @@ export abstract class HttpExchange {
   }
 
   #stream(response: HttpResponse, body: AsyncIterable<Chunk>): void {
-    const { door } = this;
+    const { context: door } = this;
     if (this.isHead()) {
       discard(body);
       this.writeHeadOnly(response);
-      this.leave();
+      this.finished();
     } else if (door.openStreams >= door.limits.openStreams) {
       discard(body);
-      this.#incoming?.hangUp(new AgentError("overloaded", "too many streams are open"));
+      this.#incoming?.peerDisconnected(new AgentError("overloaded", "too many streams are open"));
       this.respond(refuseOverloaded());
     } else {
       const done = (): void => {
         door.openStreams--;
-        this.leave();
+        this.finished();
       };
       const end = { done, failed: (thrown: unknown) => door.report(thrown) };
-      const writer = new StreamWriter(this.outlet(), response, body, { stallMs: door.limits.writeStallMs, end });
+      const writer = new StreamWriter(this.createWriter(), response, body, { stallMs: door.limits.writeStallMs, end });
       writer.start();
       door.openStreams++;
       this.#writer = writer;
@@ -120,16 +120,16 @@ export abstract class HttpExchange {
   }
 
   #failed(thrown: unknown): void {
-    this.door.report(thrown);
-    if (!this.#gone && this.isOpen()) {
+    this.context.report(thrown);
+    if (!this.#disconnected && this.isOpen()) {
       if (this.hasBegun()) this.cut();
       else this.writeWhole(refuseFailed());
     }
-    this.leave();
+    this.finished();
   }
 }
 
-/** An answer nobody will read. */
+/** Discards a response that will not be read. */
 function discard(body: HttpResponse["body"]): void {
   if (!isStream(body)) return;
   body[Symbol.asyncIterator]()

@@ -18,18 +18,18 @@ import { refuseEarly } from "./refuse-early.js";
 
 export interface HttpHandlerOptions {
   readonly limits: Limits;
-  /** Where the exchange is mounted; the rest of the path is what the exchange sees. */
+  /** The mount point; the exchange sees the path below it. */
   readonly basePath?: Maybe<string>;
-  /** What the exchange threw, or its streams. The caller only sees a 500 or a cut. */
+  /** Receives errors of the exchange and its streams. The client only sees a 500 or a cut stream. */
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
 
-/** Express strips the mount point from `url` and keeps the whole in `originalUrl`. */
-type Mounted = IncomingMessage & { readonly originalUrl?: string; readonly baseUrl?: string };
+/** Express strips the mount point from `url` and keeps the full path in `originalUrl`. */
+type MountedRequest = IncomingMessage & { readonly originalUrl?: string; readonly baseUrl?: string };
 
 const NO_BODY = new Uint8Array(0);
 
-/** Where Node's HTTP/1.1 requests become exchanges: shared by our own server and by mounts in others. */
+/** Converts Node's HTTP/1.1 requests to exchanges; shared by our own server and mounts in others. */
 export class HttpHandler implements ExchangeContext {
   readonly exchange: Exchange;
   readonly limits: Limits;
@@ -46,7 +46,7 @@ export class HttpHandler implements ExchangeContext {
   }
 
   /** Serves one request. */
-  enter(req: IncomingMessage, res: ServerResponse): void {
+  handle(req: IncomingMessage, res: ServerResponse): void {
     const address = this.#addressOf(req);
     if (address === undefined) {
       refuseEarly(req, res, refuseOutside(this.#basePath ?? "/"));
@@ -64,7 +64,7 @@ export class HttpHandler implements ExchangeContext {
     else new Http1Exchange(this, req, res, address).collect();
   }
 
-  /** What is wrong with a body that the peer has not begun to send. */
+  /** Refuses a body by its headers, before it is sent. */
   refusal(req: IncomingMessage): HttpResponse | undefined {
     return this.#encodingRefusal(req) ?? (this.#isTooLarge(req) ? refuseTooLarge(this.limits.bodyBytes) : undefined);
   }
@@ -88,8 +88,8 @@ export class HttpHandler implements ExchangeContext {
     return refuseConsumed();
   }
 
-  /** Signatures cover the whole address, routes match what is below the mount point. */
-  #addressOf(req: Mounted): Address | undefined {
+  /** Signatures cover the full URL; routes match the path below the mount point. */
+  #addressOf(req: MountedRequest): Address | undefined {
     const address = addressOf(req.originalUrl ?? req.url ?? "/");
     const base = this.#basePath ?? req.baseUrl;
     if (base === undefined || base === "") return address;

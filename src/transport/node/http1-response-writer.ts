@@ -2,10 +2,10 @@ import type { ServerResponse } from "node:http";
 import type { Maybe } from "../../envelope/index.js";
 import type { Chunk, HttpResponse } from "../exchange.js";
 import type { ResponseWriter, ResponseWriterEvents } from "./response-writer.js";
-import { watchRest } from "./watch-rest.js";
+import { watchFlush } from "./watch-flush.js";
 import { flatHeaders } from "./write-response.js";
 
-/** Chunks of an HTTP/1.1 answer. */
+/** Writes the chunks of an HTTP/1.1 response. */
 export class Http1ResponseWriter implements ResponseWriter {
   readonly #res: ServerResponse;
   readonly #closing: boolean;
@@ -19,14 +19,14 @@ export class Http1ResponseWriter implements ResponseWriter {
   open(response: HttpResponse, events: ResponseWriterEvents): void {
     const res = this.#res;
     res.writeHead(response.status, flatHeaders(response.headers, this.#closing));
-    // The head leaves at once, together with whatever the handler already has.
+    // The head is sent immediately, together with what the handler already has.
     const { socket } = res;
     socket?.cork();
     res.flushHeaders();
     if (socket !== null) process.nextTick(() => socket.uncork());
     res.on("drain", () => events.drained());
     res.on("timeout", () => events.broken());
-    // Somebody else may have destroyed the response; an unheard error would end the process.
+    // Other code may have destroyed the response; an unhandled error would end the process.
     res.on("error", () => events.broken());
   }
 
@@ -38,7 +38,7 @@ export class Http1ResponseWriter implements ResponseWriter {
     return this.#res.writableNeedDrain;
   }
 
-  /** The socket's own timer counts bytes that the peer takes as progress; a plain timer would cut slow readers of large chunks. */
+  /** The socket's own timer counts acknowledged bytes as progress; a plain timer would disconnect slow readers of large chunks. */
   watchStall(stallMs: number): void {
     const { socket } = this.#res;
     this.#timeoutBefore = socket?.timeout ?? 0;
@@ -52,7 +52,7 @@ export class Http1ResponseWriter implements ResponseWriter {
   end(trailers: Maybe<{ readonly [name: string]: string }>, stallMs: number): void {
     if (trailers !== undefined) this.#res.addTrailers(trailers);
     this.#res.end();
-    watchRest(this.#res, stallMs);
+    watchFlush(this.#res, stallMs);
   }
 
   cut(): void {

@@ -2,21 +2,21 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Limits } from "../limits.js";
-import { answerBadHttp } from "./bad-http.js";
+import { respondToBadHttp } from "./bad-http.js";
 import type { HttpHandler } from "./http-handler.js";
 import { refuseEarly } from "./refuse-early.js";
 import { clientPolicy, contextOptions, type TlsOptions } from "./tls.js";
 
 export type { TlsServer };
 
-/** Node's own server in clear, with its time limits set; requests go to the door. */
-export function clearServer(door: HttpHandler): Server {
-  return equip(createServer(serverOptions(door.limits)), door);
+/** Node's plain-text server with its time limits set. */
+export function plainServer(handler: HttpHandler): Server {
+  return configure(createServer(serverOptions(handler.limits)), handler);
 }
 
 /** The same under TLS, which also offers HTTP/2. */
-export function tlsServer(door: HttpHandler, tls: TlsOptions): TlsServer {
-  const { limits } = door;
+export function tlsServer(handler: HttpHandler, tls: TlsOptions): TlsServer {
+  const { limits } = handler;
   const server = createTlsServer({
     ...serverOptions(limits),
     ...contextOptions(tls),
@@ -24,10 +24,10 @@ export function tlsServer(door: HttpHandler, tls: TlsOptions): TlsServer {
     ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: limits.headersMs,
   });
-  // A handshake that failed is no request: nothing that we could say in HTTP would be understood.
+  // A failed handshake is not a request: the peer could not read an HTTP response.
   server.removeAllListeners("tlsClientError");
   server.on("tlsClientError", (_, socket: Socket) => socket.destroy());
-  return equip(server, door);
+  return configure(server, handler);
 }
 
 function serverOptions(limits: Limits): ServerOptions {
@@ -42,16 +42,16 @@ function serverOptions(limits: Limits): ServerOptions {
   };
 }
 
-function equip<S extends Server>(server: S, door: HttpHandler): S {
-  server.maxConnections = door.limits.connections;
-  server.on("request", (req: IncomingMessage, res: ServerResponse) => door.enter(req, res));
+function configure<S extends Server>(server: S, handler: HttpHandler): S {
+  server.maxConnections = handler.limits.connections;
+  server.on("request", (req: IncomingMessage, res: ServerResponse) => handler.handle(req, res));
   server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => {
-    const refusal = door.refusal(req);
+    const refusal = handler.refusal(req);
     if (refusal === undefined) {
       res.writeContinue();
-      door.enter(req, res);
+      handler.handle(req, res);
     } else refuseEarly(req, res, refusal);
   });
-  server.on("clientError", answerBadHttp);
+  server.on("clientError", respondToBadHttp);
   return server;
 }

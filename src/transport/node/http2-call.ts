@@ -9,19 +9,19 @@ import { AgentError } from "../../envelope/index.js";
 import type { HttpHeaders, HttpRequest, HttpResponse } from "../exchange.js";
 import { splitTarget } from "../request.js";
 import { ByteStream } from "./byte-stream.js";
-import { fellSilent, noAnswer, type Progress } from "./connection-problem.js";
+import { bodyTimedOut, headersTimedOut, type Progress } from "./connection-problem.js";
 import { addFields, ordinaryFields } from "./http2-fields.js";
 import { http2Problem } from "./http2-problem.js";
 import type { CallOptions } from "./pool-call.js";
 
-/** What a call needs of the connection that carries it. */
+/** What a call needs from its connection. */
 export interface Http2CallContext {
   readonly session: ClientHttp2Session;
-  /** The last stream that the peer says it looked at; without bound until it says so. */
-  readonly lastTaken: number;
+  /** The last stream id that the peer processed (GOAWAY); unbounded until it is known. */
+  readonly lastProcessed: number;
 }
 
-/** One request on one HTTP/2 stream. Its answer is always read as it comes. Never sends a second time. */
+/** One request on one HTTP/2 stream. Its response is always streamed. Never sends twice. */
 export class Http2Call {
   readonly #request: HttpRequest;
   readonly #options: CallOptions;
@@ -33,8 +33,8 @@ export class Http2Call {
   #stream: ClientHttp2Stream | undefined;
   #body: ByteStream | undefined;
   #cause: unknown;
-  over = false;
-  /** The call is over before it had a connection. */
+  ended = false;
+  /** Called if the call ends before it has a connection. */
   onAbandoned: (() => void) | undefined;
 
   constructor(
@@ -47,18 +47,18 @@ export class Http2Call {
     this.#options = options;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#timer = setTimeout(() => this.#late(), options.headersTimeoutMs);
-    this.#off = request.cancel.onCancel((reason) => this.giveUp(reason));
+    this.#timer = setTimeout(() => this.#onTimeout(), options.headersTimeoutMs);
+    this.#off = request.cancel.onCancel((reason) => this.abort(reason));
   }
 
-  /** Writes the request. `freed` is called when the stream is gone. */
-  begin(carriage: Http2CallContext, freed: () => void): void {
+  /** Writes the request. `freed` is called when the stream is closed. */
+  begin(connection: Http2CallContext, onFreed: () => void): void {
     const { body } = this.#request;
     let stream: ClientHttp2Stream;
     try {
-      stream = carriage.session.request(headOf(this.#request), { endStream: body.length === 0 });
+      stream = connection.session.request(headOf(this.#request), { endStream: body.length === 0 });
     } catch (cause) {
-      freed();
+      onFreed();
       this.fail(notWritten(cause, this.#options.host));
       return;
     }
@@ -66,39 +66,39 @@ export class Http2Call {
     this.#progress = "written";
     this.#timer.refresh();
     stream.on("response", (fields) => this.#answered(fields));
-    stream.on("data", (piece: Buffer) => this.#take(piece));
+    stream.on("data", (piece: Buffer) => this.#onData(piece));
     stream.on("end", () => this.#complete());
     stream.on("error", (error) => {
       this.#cause = error;
     });
     stream.on("close", () => {
-      freed();
-      this.#closed(carriage);
+      onFreed();
+      this.#closed(connection);
     });
     if (body.length > 0) stream.end(body);
   }
 
-  /** The caller's cancel, or a reader that stopped: ends the call now, and the stream with it. */
-  giveUp(reason: AgentError): void {
-    if (this.over) return;
+  /** Ends the call and its stream: the caller cancelled or the reader stopped. */
+  abort(reason: AgentError): void {
+    if (this.ended) return;
     this.#stream?.close(constants.NGHTTP2_CANCEL);
     this.fail(reason);
   }
 
   fail(error: AgentError): void {
-    if (this.over) return;
+    if (this.ended) return;
     this.#end();
     if (this.#body !== undefined) this.#body.fail(error);
     else this.#reject(error);
   }
 
   #answered(fields: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
-    if (this.over) return;
+    if (this.ended) return;
     this.#progress = "answered";
     const stream = this.#stream;
     const body = new ByteStream(
       () => stream?.resume(),
-      () => this.giveUp(new AgentError("cancelled", "the reader stopped reading")),
+      () => this.abort(new AgentError("cancelled", "the reader stopped reading")),
     );
     this.#body = body;
     let trailers: Record<string, string> = {};
@@ -106,43 +106,43 @@ export class Http2Call {
       trailers = ordinaryFields(received);
     });
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#late(), this.#options.bodyIdleMs);
+    this.#timer = setTimeout(() => this.#onTimeout(), this.#options.bodyIdleMs);
     this.#resolve(new Http2Answer(fields, body, () => trailers));
   }
 
-  #take(piece: Buffer): void {
-    // What was under way when the call was given up.
-    if (this.over) return;
+  #onData(piece: Buffer): void {
+    // Events that arrive after the call was abandoned.
+    if (this.ended) return;
     this.#timer.refresh();
     if (this.#body?.push(piece) === false) this.#stream?.pause();
   }
 
-  /** Also said when a connection breaks without a word; then the stream has a code. */
+  /** Also called when a connection breaks without an error; the stream then has a code. */
   #complete(): void {
-    if (this.over || this.#body === undefined || (this.#stream?.rstCode ?? 0) !== constants.NGHTTP2_NO_ERROR) return;
+    if (this.ended || this.#body === undefined || (this.#stream?.rstCode ?? 0) !== constants.NGHTTP2_NO_ERROR) return;
     this.#end();
     this.#body.end();
   }
 
-  #closed(carriage: Http2CallContext): void {
-    if (this.over) return;
+  #closed(connection: Http2CallContext): void {
+    if (this.ended) return;
     const { id = 0, rstCode } = this.#stream ?? { rstCode: constants.NGHTTP2_INTERNAL_ERROR };
-    const untouched = this.#progress === "written" && id > carriage.lastTaken;
+    const untouched = this.#progress === "written" && id > connection.lastProcessed;
     this.fail(http2Problem(rstCode, this.#options.host, { progress: this.#progress, untouched, cause: this.#cause }));
   }
 
-  /** One timer for the three waits: for a connection, for the answer, and for more of it. */
-  #late(): void {
+  /** One timer for three waits: for a connection, for the response head, and for more of the body. */
+  #onTimeout(): void {
     const { host, headersTimeoutMs, bodyIdleMs } = this.#options;
     if (this.#progress === "waiting") {
-      this.giveUp(new AgentError("overloaded", `${host} had no room for the request in ${headersTimeoutMs} ms`, { sent: "no" }));
-    } else if (this.#progress === "written") this.giveUp(noAnswer(host, headersTimeoutMs));
+      this.abort(new AgentError("overloaded", `${host} had no free stream within ${headersTimeoutMs} ms`, { sent: "no" }));
+    } else if (this.#progress === "written") this.abort(headersTimedOut(host, headersTimeoutMs));
     else if (this.#stream?.isPaused() === true) this.#timer.refresh();
-    else this.giveUp(fellSilent(host, bodyIdleMs));
+    else this.abort(bodyTimedOut(host, bodyIdleMs));
   }
 
   #end(): void {
-    this.over = true;
+    this.ended = true;
     clearTimeout(this.#timer);
     this.#off();
     if (this.#progress === "waiting") this.onAbandoned?.();
@@ -150,7 +150,7 @@ export class Http2Call {
   }
 }
 
-/** Fields are read when somebody asks. */
+/** Fields are parsed on demand. */
 class Http2Answer implements HttpResponse {
   readonly status: number;
   readonly #fields: IncomingHttpHeaders;
@@ -192,5 +192,5 @@ function notWritten(cause: unknown, host: string): AgentError {
     return new AgentError("unavailable", `the connections to ${host} were closed (${code})`, { sent: "no", cause });
   }
   const message = cause instanceof Error ? cause.message : code;
-  return new AgentError("encode", `this request cannot be written as HTTP: ${message}`, { sent: "no", cause });
+  return new AgentError("encode", `this request is not valid HTTP: ${message}`, { sent: "no", cause });
 }

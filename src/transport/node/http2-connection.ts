@@ -12,85 +12,85 @@ import type { ExchangeContext } from "./http-exchange.js";
 import { Http2Exchange, type Http2ExchangeContext } from "./http2-exchange.js";
 import { LINGER_MS } from "./refuse-early.js";
 
-/** Requests a peer may take back unanswered within the window: opening and resetting streams costs it nothing (CVE-2023-44487). */
-const TAKEN_BACK = 256;
-const TAKEN_BACK_WINDOW_MS = 10_000;
-/** Frames that break the rules, and streams above the limit, before the session ends. */
-const INVALID_FRAMES = 32;
-const REJECTED_STREAMS = 64;
+/** Requests a peer may reset unanswered within the window: opening and resetting streams is free for it (CVE-2023-44487). */
+const MAX_RESETS = 256;
+const RESET_WINDOW_MS = 10_000;
+/** Invalid frames, and streams above the limit, before the session ends. */
+const MAX_INVALID_FRAMES = 32;
+const MAX_REJECTED_STREAMS = 64;
 const HEADER_FIELDS = 128;
-/** How much of a body a peer may send ahead of our reading. */
+/** Flow-control window: how much of a body a peer may send ahead of the reader. */
 const STREAM_WINDOW_BYTES = 256 * 1024;
 const CONNECTION_WINDOW_BYTES = 1024 * 1024;
-/** Whole bodies that may wait to leave on one connection before its new streams are refused. */
+/** Complete bodies that may be queued on one connection before its new streams are refused. */
 const BODIES_QUEUED = 4;
 const MEGABYTE = 1024 * 1024;
 
-/** One HTTP/2 connection: watches over what the peer does with it, and makes every stream a passage. */
+/** One HTTP/2 connection: guards against abuse and turns every stream into an exchange. */
 export class Http2Connection implements Http2ExchangeContext {
-  readonly door: ExchangeContext;
+  readonly context: ExchangeContext;
   readonly socket: Socket;
   readonly #session: ServerHttp2Session;
   readonly #unsettled: NodeJS.Timeout;
   readonly #idle: NodeJS.Timeout;
   #settings = 0;
-  #passages = 0;
-  #takenBack = 0;
-  #forget: NodeJS.Timeout | undefined;
+  #exchanges = 0;
+  #resets = 0;
+  #resetWindow: NodeJS.Timeout | undefined;
 
-  constructor(door: ExchangeContext, socket: Socket, closed: (connection: Http2Connection) => void) {
-    this.door = door;
+  constructor(context: ExchangeContext, socket: Socket, closed: (connection: Http2Connection) => void) {
+    this.context = context;
     this.socket = socket;
-    const { headersMs, idleMs } = door.limits;
-    // Node's HTTP/1.1 server leaves its side open when the peer ends its own; an HTTP/2 session would then never end.
+    const { headersMs, idleMs } = context.limits;
+    // Node's HTTP/1.1 server leaves its side open when the peer closes; an HTTP/2 session would then never end.
     socket.allowHalfOpen = false;
     this.#unsettled = setTimeout(() => this.destroy(), headersMs);
-    const session = performServerHandshake(socket, sessionOptions(door.limits));
+    const session = performServerHandshake(socket, sessionOptions(context.limits));
     this.#session = session;
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     session.once("remoteSettings", () => this.#settle());
     session.once("localSettings", () => this.#settle());
     session.on("stream", (stream: ServerHttp2Stream, fields: IncomingHttpHeaders, flags: number, raw: readonly string[]) => {
       stream.on("error", ignore);
-      // Streams are told of later than they come: it may have been reset since, and then nobody needs to work for it.
-      if (stream.closed) this.takenBack();
+      // Streams are announced with a delay: this one may have been reset since, and needs no work.
+      if (stream.closed) this.requestReset();
       else new Http2Exchange(this, stream, fields, raw).begin(fields, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
     });
-    // Not the session's own timer: for that one a peer that only pings is never idle.
+    // Not the session's own timer: it counts pings as activity.
     this.#idle = setTimeout(() => this.#closeIfIdle(), idleMs);
     session.on("error", ignore);
     socket.on("error", ignore);
     session.on("close", () => {
       clearTimeout(this.#unsettled);
-      clearTimeout(this.#forget);
+      clearTimeout(this.#resetWindow);
       clearTimeout(this.#idle);
       this.#linger();
       closed(this);
     });
   }
 
-  entered(): void {
-    this.#passages++;
+  exchangeStarted(): void {
+    this.#exchanges++;
   }
 
-  left(): void {
-    if (--this.#passages === 0) this.#idle.refresh();
+  exchangeEnded(): void {
+    if (--this.#exchanges === 0) this.#idle.refresh();
   }
 
-  takenBack(): void {
-    if (++this.#takenBack > TAKEN_BACK) {
-      this.#session.destroy(new Error("too many requests were taken back"), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  requestReset(): void {
+    if (++this.#resets > MAX_RESETS) {
+      this.#session.destroy(new Error("too many requests were reset"), constants.NGHTTP2_ENHANCE_YOUR_CALM);
     }
-    this.#forget ??= setTimeout(() => {
-      this.#forget = undefined;
-      this.#takenBack = 0;
-    }, TAKEN_BACK_WINDOW_MS).unref();
+    this.#resetWindow ??= setTimeout(() => {
+      this.#resetWindow = undefined;
+      this.#resets = 0;
+    }, RESET_WINDOW_MS).unref();
   }
 
-  /** Says that no more requests are taken; those under way are answered, then the connection ends. */
+  /** Sends GOAWAY; running requests are answered, then the connection ends. */
   close(): void {
     this.#session.close();
-    if (this.#passages === 0) this.#linger();
+    if (this.#exchanges === 0) this.#linger();
   }
 
   destroy(): void {
@@ -98,9 +98,9 @@ export class Http2Connection implements Http2ExchangeContext {
     this.socket.destroy();
   }
 
-  /** The last passage to leave starts the time anew. */
+  /** Restarted by the last exchange that ends. */
   #closeIfIdle(): void {
-    if (this.#passages === 0) this.close();
+    if (this.#exchanges === 0) this.close();
   }
 
   /** The peer must send its settings and acknowledge ours. */
@@ -108,7 +108,7 @@ export class Http2Connection implements Http2ExchangeContext {
     if (++this.#settings === 2) clearTimeout(this.#unsettled);
   }
 
-  /** A peer that does not close its side would keep the socket half open for ever. */
+  /** A peer that does not close its side would keep the socket half open. */
   #linger(): void {
     setTimeout(() => this.socket.destroy(), LINGER_MS).unref();
   }
@@ -123,11 +123,11 @@ function sessionOptions(limits: Limits): ServerSessionOptions {
       enablePush: false,
     },
     maxHeaderListPairs: HEADER_FIELDS,
-    maxSessionInvalidFrames: INVALID_FRAMES,
-    maxSessionRejectedStreams: REJECTED_STREAMS,
+    maxSessionInvalidFrames: MAX_INVALID_FRAMES,
+    maxSessionRejectedStreams: MAX_REJECTED_STREAMS,
     maxSessionMemory: Math.ceil((BODIES_QUEUED * limits.bodyBytes) / MEGABYTE) + 1, // in megabytes
   };
 }
 
-/** A connection or a stream that breaks is seen at its close. */
+/** A broken connection or stream is handled when it closes. */
 function ignore(): void {}

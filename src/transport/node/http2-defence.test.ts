@@ -16,14 +16,14 @@ beforeAll(async () => {
 
 const echo: Exchange = (request) => ({ status: 200, headers: {}, body: request.body });
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/** RFC 9113 §4.1 and §6.5: a SETTINGS frame that says nothing. */
+/** RFC 9113 §4.1 and §6.5: an empty SETTINGS frame. */
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 /** An acknowledgement of the server's settings. */
 const SETTINGS_ACK = Buffer.from([0, 0, 0, 4, 1, 0, 0, 0, 0]);
-/** Says that 100 bytes of headers follow on stream 1, and brings one. */
+/** Announces 100 bytes of headers on stream 1 and sends one. */
 const HEADERS_BEGUN = Buffer.from([0, 0, 100, 1, 4, 0, 0, 0, 1, 0x82]);
 
-/** A whole `GET /` to the host `h` (HPACK, RFC 7541), and its reset behind it. */
+/** A complete `GET /` to the host `h` (HPACK, RFC 7541), followed by its reset. */
 function takenBack(streamId: number, code: number): Buffer {
   const id = [0, 0, streamId >> 8, streamId & 0xff];
   return Buffer.from([0, 0, 6, 1, 5, ...id, 0x82, 0x86, 0x84, 0x41, 1, 0x68, 0, 0, 4, 3, 0, ...id, 0, 0, 0, code]);
@@ -124,7 +124,7 @@ describe("floods", () => {
       },
       { h2Streams: 4 },
     );
-    // Not ready yet: this client has not heard of the limit when it sends.
+    // Not ready yet: this client does not know the limit when it sends.
     const session = connectHttp2(server.url);
     opened.add(() => session.destroy());
     session.on("error", () => undefined);
@@ -136,7 +136,7 @@ describe("floods", () => {
     for (const { body } of await Promise.all(answers.slice(0, 4))) expect(body).toBe("x");
   });
 
-  test("requests that are taken back at once end the connection", async () => {
+  test("requests that are reset immediately end the connection", async () => {
     let calls = 0;
     const server = await opened.serve((request) => {
       if (request.path === "/fine") return { status: 200, headers: {}, body: "fine" };
@@ -179,7 +179,7 @@ describe("floods", () => {
     expect((await ask(session, { "x-short": "y" })).headers[":status"]).toBe(200);
   });
 
-  test("a body that is too long is refused, said or unsaid, in the words of whoever was asked", async () => {
+  test("a body that is too long is refused, declared or not, in the format of the addressed protocol", async () => {
     const exchange: Exchange = (request) => {
       try {
         return { status: 200, headers: {}, body: String(request.body.length) };

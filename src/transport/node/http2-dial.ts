@@ -7,7 +7,7 @@ import { connectionProblem, noConnection } from "./connection-problem.js";
 export interface DialOptions {
   /** Scheme and authority. */
   readonly origin: string;
-  /** Host and port, for people. */
+  /** Host and port, for messages. */
   readonly host: string;
   readonly connectTimeoutMs: number;
   readonly headerBytes: number;
@@ -15,13 +15,13 @@ export interface DialOptions {
   readonly tls: Maybe<SecureContextOptions & { readonly rejectUnauthorized?: boolean }>;
 }
 
-/** How much of an answer a peer may send ahead of its reader. */
+/** Flow-control window: how much of a response a peer may send ahead of the reader. */
 const STREAM_WINDOW_BYTES = 256 * 1024;
 const CONNECTION_WINDOW_BYTES = 1024 * 1024;
 
 /**
- * An HTTP/2 connection whose peer has said its settings. Nothing is asked before: until then it may speak another
- * language, or refuse our certificate, and how many requests it takes at once is not known.
+ * Opens an HTTP/2 connection and waits for the peer's settings. No request is sent before: until then the peer may speak another
+ * protocol or refuse the certificate, and its stream limit is unknown.
  */
 export function dialHttp2(options: DialOptions): Promise<ClientHttp2Session> {
   return new Promise((resolve, reject) => {
@@ -75,5 +75,5 @@ function openSession(socket: Socket, { origin, headerBytes }: DialOptions): Clie
   return session;
 }
 
-/** Later troubles of a session are seen by its streams. */
+/** Later session errors are reported by its streams. */
 function ignore(): void {}

@@ -13,30 +13,30 @@ import { type Address, headersOf, IncomingRequest } from "./incoming-request.js"
 import type { ResponseWriter } from "./response-writer.js";
 import { hasNoContent } from "./write-response.js";
 
-/** What a passage tells its connection. */
+/** The connection as an exchange sees it. */
 export interface Http2ExchangeContext {
-  readonly door: ExchangeContext;
+  readonly context: ExchangeContext;
   readonly socket: Socket;
-  /** Every passage enters once and leaves once, when its stream is closed: until then the peer may owe us its reading. */
-  entered(): void;
-  left(): void;
-  /** The peer took back a request that nobody had begun to answer. */
-  takenBack(): void;
+  /** Every exchange enters once, and leaves once when its stream is closed: until then unread data may be buffered. */
+  exchangeStarted(): void;
+  exchangeEnded(): void;
+  /** The peer reset a request before its response started. */
+  requestReset(): void;
 }
 
 const NO_BODY = new Uint8Array(0);
-const PASSAGE = Symbol("passage");
-type Carrier = ServerHttp2Stream & { [PASSAGE]?: Http2Exchange };
+const EXCHANGE = Symbol("exchange");
+type Carrier = ServerHttp2Stream & { [EXCHANGE]?: Http2Exchange };
 
-/** One HTTP/2 stream: a request and its answer. Listeners without closures: they are set for every request. */
+/** One HTTP/2 stream: a request and its response. Listeners have no closures because they are set for every request. */
 export class Http2Exchange extends HttpExchange {
   readonly #connection: Http2ExchangeContext;
   readonly #stream: Carrier;
   readonly #head: Http2Head;
   readonly #address: Address;
   #collected: ByteCollector | undefined;
-  /** One timer for two waits: for the rest of the body, and for the answer to be taken. */
-  #late: NodeJS.Timeout | undefined;
+  /** One timer for two waits: for the rest of the body, and for the response to be read. */
+  #timer: NodeJS.Timeout | undefined;
   #answered = false;
 
   constructor(
@@ -45,33 +45,33 @@ export class Http2Exchange extends HttpExchange {
     fields: IncomingHttpHeaders,
     rawHeaders: readonly string[],
   ) {
-    super(connection.door);
+    super(connection.context);
     this.#connection = connection;
     this.#stream = stream;
     this.#head = new Http2Head(fields, rawHeaders, connection.socket);
     this.#address = http2Address(fields, this.#head);
-    this.#stream[PASSAGE] = this;
+    this.#stream[EXCHANGE] = this;
     stream.on("close", onClose);
-    connection.entered();
+    connection.exchangeStarted();
   }
 
   begin(fields: IncomingHttpHeaders, hasBody: boolean): void {
     const refusal = refuseHead(fields);
     if (refusal !== undefined) this.#refuse(refusal);
     else if (hasBody) this.#collect();
-    else this.ask(this.#incoming(NO_BODY));
+    else this.dispatch(this.#incoming(NO_BODY));
   }
 
   #collect(): void {
     const headers = headersOf(this.#head);
-    const { bodyBytes, requestMs } = this.door.limits;
+    const { bodyBytes, requestMs } = this.context.limits;
     const encoding = foreignEncoding(headers);
     if (encoding !== undefined) this.#refuse(refuseEncoding(encoding));
     else if (Number(headers["content-length"]) > bodyBytes) this.#refuseTooLarge();
     else {
       if (headers["expect"]?.toLowerCase() === "100-continue") this.#stream.additionalHeaders({ ":status": 100 });
       this.#collected = new ByteCollector(bodyBytes);
-      this.#late = setTimeout(() => this.#refuse(tooSlow()), requestMs);
+      this.#timer = setTimeout(() => this.#refuse(tooSlow()), requestMs);
       this.#stream.on("data", onData).on("end", onEnd);
     }
   }
@@ -83,20 +83,20 @@ export class Http2Exchange extends HttpExchange {
   complete(): void {
     const collected = this.#collected;
     this.#stopReading();
-    if (collected !== undefined) this.ask(this.#incoming(collected.whole()));
+    if (collected !== undefined) this.dispatch(this.#incoming(collected.whole()));
   }
 
   closed(): void {
     this.#stopReading();
     if (!this.#answered) {
-      if (!this.hasBegun()) this.#connection.takenBack();
-      this.hangUp();
+      if (!this.hasBegun()) this.#connection.requestReset();
+      this.peerDisconnected();
     }
-    this.#connection.left();
+    this.#connection.exchangeEnded();
   }
 
   #incoming(body: Uint8Array): IncomingRequest {
-    return new IncomingRequest(this.#head, this.#address, body, this.door.limits.jsonDepth);
+    return new IncomingRequest(this.#head, this.#address, body, this.context.limits.jsonDepth);
   }
 
   #refuseTooLarge(): void {
@@ -105,20 +105,20 @@ export class Http2Exchange extends HttpExchange {
     void this.answerTooLarge(this.#incoming(NO_BODY)).then((response) => this.#refuse(response));
   }
 
-  /** Answers without the rest of the body, and asks the peer not to send it (RFC 9113 §8.1). */
+  /** Responds without the rest of the body and asks the peer not to send it (RFC 9113 §8.1). */
   #refuse(response: HttpResponse): void {
     this.#stopReading();
-    // Not before the answer has left: a stream that is closed already and cut after that is forgotten by Node without a reset,
-    // and then Node writes empty frames for it without end.
+    // Only after the response was sent: Node forgets a stream that is closed and then cut without sending a reset, and writes empty
+    // frames for it endlessly.
     this.#stream.once("finish", closeStream);
     this.respond(response);
-    // What came of the body is thrown away: a stream that is not read to its end is never released.
+    // Discards the received body: a stream that is not read to its end is never released.
     this.#stream.resume();
   }
 
   #stopReading(): void {
     this.#collected = undefined;
-    clearTimeout(this.#late);
+    clearTimeout(this.#timer);
   }
 
   protected isOpen(): boolean {
@@ -145,7 +145,7 @@ export class Http2Exchange extends HttpExchange {
     else {
       if (trailers !== undefined) sendTrailers(stream, trailers);
       stream.respond(fields, { waitForTrailers: trailers !== undefined });
-      this.#late = endWith(stream, empty ? undefined : body, this.door.limits.writeStallMs);
+      this.#timer = endWith(stream, empty ? undefined : body, this.context.limits.writeStallMs);
     }
   }
 
@@ -153,7 +153,7 @@ export class Http2Exchange extends HttpExchange {
     this.#stream.respond(addFields({ ":status": response.status }, response.headers), { endStream: true });
   }
 
-  protected outlet(): ResponseWriter {
+  protected createWriter(): ResponseWriter {
     return new Http2ResponseWriter(this.#stream);
   }
 
@@ -161,7 +161,7 @@ export class Http2Exchange extends HttpExchange {
     resetStream(this.#stream);
   }
 
-  protected leave(): void {
+  protected finished(): void {
     this.#answered = true;
   }
 }
@@ -175,13 +175,13 @@ function closeStream(this: ServerHttp2Stream): void {
 }
 
 function onData(this: Carrier, piece: Buffer): void {
-  this[PASSAGE]?.take(piece);
+  this[EXCHANGE]?.take(piece);
 }
 
 function onEnd(this: Carrier): void {
-  this[PASSAGE]?.complete();
+  this[EXCHANGE]?.complete();
 }
 
 function onClose(this: Carrier): void {
-  this[PASSAGE]?.closed();
+  this[EXCHANGE]?.closed();
 }

@@ -7,7 +7,7 @@ import { errorResponse } from "../response.js";
 import { ordinaryFields } from "./http2-fields.js";
 import { type Address, addressOf, type RequestHead } from "./incoming-request.js";
 
-/** The head of an HTTP/2 request, in the form that HTTP/1.1 has: the authority is the host, and there are no pseudo headers. */
+/** The head of an HTTP/2 request in HTTP/1.1 form: the authority as `host`, without pseudo headers. */
 export class Http2Head implements RequestHead {
   readonly method: string;
   readonly headers: Http1Headers;
@@ -15,14 +15,14 @@ export class Http2Head implements RequestHead {
   readonly #raw: readonly string[];
 
   constructor(fields: IncomingHttpHeaders, raw: readonly string[], socket: Socket) {
-    this.method = fields[":method"] ?? "GET"; // the library refuses requests that lack it
+    this.method = fields[":method"] ?? "GET"; // Node refuses requests without it
     this.headers = ordinaryFields(fields);
     this.headers.host ??= fields[":authority"];
     this.socket = socket;
     this.#raw = raw;
   }
 
-  /** Pseudo headers come first (RFC 9113 §8.3), so what follows them are the ordinary ones. */
+  /** Pseudo headers come first (RFC 9113 §8.3); the rest are ordinary. */
   get rawHeaders(): readonly string[] {
     const raw = this.#raw;
     let first = 0;
@@ -31,24 +31,24 @@ export class Http2Head implements RequestHead {
   }
 }
 
-/** Where an HTTP/2 request is addressed; its URL is always absolute. */
+/** The address of an HTTP/2 request; its URL is always absolute. */
 export function http2Address(fields: IncomingHttpHeaders, head: Http2Head): Address {
   const target = fields[":path"] ?? "/";
   const { path, query } = addressOf(target);
   return { url: `${fields[":scheme"]}://${head.headers.host ?? ""}${target}`, path, query };
 }
 
-/** What the library lets through although nobody here can answer it. */
+/** Refuses requests that Node accepts but this server cannot serve. */
 export function refuseHead(fields: IncomingHttpHeaders): HttpResponse | undefined {
   if (fields[":method"] === "CONNECT") {
-    return errorResponse(405, new AgentError("unsupported", "this is not a proxy: CONNECT is not answered"));
+    return errorResponse(405, new AgentError("unsupported", "this is not a proxy: CONNECT is not supported"));
   }
   const scheme = fields[":scheme"];
   if (scheme !== "http" && scheme !== "https") {
     return errorResponse(400, new AgentError("invalid_message", ":scheme must be http or https"));
   }
   const authority = fields[":authority"];
-  // RFC 9113 §8.3.1: two names for one server are how a request slips past a check of one of them.
+  // RFC 9113 §8.3.1: two different names for one server could bypass a check of one of them.
   if (authority !== undefined && fields.host !== undefined && fields.host !== authority) {
     return errorResponse(400, new AgentError("invalid_message", ":authority and host name different servers"));
   }

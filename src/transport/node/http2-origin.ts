@@ -5,21 +5,21 @@ import { type DialOptions, dialHttp2 } from "./http2-dial.js";
 
 /** Connections to one origin; each carries as many requests as the peer allows. */
 const SESSIONS = 8;
-/** Requests on one connection, should the peer allow more. */
+/** Concurrent requests on one connection, if the peer allows more. */
 const STREAMS = 256;
-/** Shorter than most servers wait, so that we rarely write to a connection that is being closed. */
+/** Shorter than most servers' idle timeout, so that requests rarely meet a closing connection. */
 const SESSION_IDLE_MS = 10_000;
 
-interface Line extends Http2CallContext {
+interface Connection extends Http2CallContext {
   streams: number;
-  lastTaken: number;
+  lastProcessed: number;
   idle: NodeJS.Timeout;
 }
 
-/** The HTTP/2 connections to one origin, and the calls that wait for room on them. The link bounds how many may wait. */
+/** The HTTP/2 connections to one origin and its queued calls. The link bounds the queue. */
 export class Http2Origin {
   readonly #options: DialOptions;
-  readonly #lines = new Set<Line>();
+  readonly #connections = new Set<Connection>();
   readonly #waiting = new Set<Http2Call>();
   #dialling = 0;
   #closed = false;
@@ -29,9 +29,9 @@ export class Http2Origin {
   }
 
   dispatch(call: Http2Call): void {
-    if (call.over) return;
-    const line = this.#lineWithRoom();
-    if (line !== undefined) this.#begin(call, line);
+    if (call.ended) return;
+    const connection = this.#connectionWithRoom();
+    if (connection !== undefined) this.#begin(call, connection);
     else {
       this.#waiting.add(call);
       call.onAbandoned = () => this.#waiting.delete(call);
@@ -39,48 +39,49 @@ export class Http2Origin {
     }
   }
 
-  /** Lets calls under way end; nothing new may come. */
+  /** Lets running calls end; no new ones may start. */
   close(): void {
     this.#closed = true;
-    for (const { session } of this.#lines) session.close();
+    for (const { session } of this.#connections) session.close();
   }
 
-  /** Whoever still waits, or is under way, fails. */
+  /** Fails all queued and running calls. */
   destroy(reason: AgentError): void {
     this.#closed = true;
     for (const call of this.#waiting) call.fail(reason);
-    // With a reason, because without one the streams under way would seem to have ended well.
-    for (const { session } of this.#lines) session.destroy(reason);
+    // With a reason; without one, running streams would appear to end normally.
+    for (const { session } of this.#connections) session.destroy(reason);
   }
 
-  #begin(call: Http2Call, line: Line): void {
-    if (++line.streams === 1) line.session.ref();
-    call.begin(line, () => {
-      if (--line.streams === 0) {
-        line.session.unref();
-        line.idle.refresh();
+  #begin(call: Http2Call, connection: Connection): void {
+    if (++connection.streams === 1) connection.session.ref();
+    call.begin(connection, () => {
+      if (--connection.streams === 0) {
+        connection.session.unref();
+        connection.idle.refresh();
       }
       this.#serveWaiting();
     });
   }
 
-  #lineWithRoom(): Line | undefined {
-    for (const line of this.#lines) if (line.streams < roomOf(line)) return line;
+  #connectionWithRoom(): Connection | undefined {
+    for (const connection of this.#connections) if (connection.streams < roomOf(connection)) return connection;
     return undefined;
   }
 
   #serveWaiting(): void {
     for (const call of this.#waiting) {
-      const line = this.#lineWithRoom();
-      if (line === undefined) break;
+      const connection = this.#connectionWithRoom();
+      if (connection === undefined) break;
       this.#waiting.delete(call);
-      this.#begin(call, line);
+      this.#begin(call, connection);
     }
     this.#dialIfNeeded();
   }
 
   #dialIfNeeded(): void {
-    if (this.#closed || this.#waiting.size <= this.#dialling * STREAMS || this.#lines.size + this.#dialling >= SESSIONS) return;
+    if (this.#closed || this.#waiting.size <= this.#dialling * STREAMS || this.#connections.size + this.#dialling >= SESSIONS)
+      return;
     this.#dialling++;
     dialHttp2(this.#options).then(
       (session) => this.#connected(session),
@@ -95,34 +96,34 @@ export class Http2Origin {
       return;
     }
     const whenIdle = (): void => {
-      if (line.streams === 0) session.close();
+      if (connection.streams === 0) session.close();
     };
     const idle = setTimeout(whenIdle, SESSION_IDLE_MS).unref();
-    const line: Line = { session, streams: 0, lastTaken: Number.POSITIVE_INFINITY, idle };
+    const connection: Connection = { session, streams: 0, lastProcessed: Number.POSITIVE_INFINITY, idle };
     session.on("goaway", (_code: number, lastStreamId: number) => {
-      line.lastTaken = lastStreamId;
+      connection.lastProcessed = lastStreamId;
     });
-    // The peer may allow more, or less, at any time.
+    // The peer may change its limit at any time.
     session.on("remoteSettings", () => this.#serveWaiting());
     session.on("close", () => {
       clearTimeout(idle);
-      this.#lines.delete(line);
+      this.#connections.delete(connection);
       this.#serveWaiting();
     });
     session.unref();
-    this.#lines.add(line);
+    this.#connections.add(connection);
     this.#serveWaiting();
   }
 
-  /** Where another connection stands or is being made, that one may still serve those who wait. */
+  /** Queued calls fail only if no other connection exists or is being opened. */
   #notConnected(error: AgentError): void {
     this.#dialling--;
-    if (this.#lines.size + this.#dialling > 0) return;
+    if (this.#connections.size + this.#dialling > 0) return;
     for (const call of this.#waiting) call.fail(error);
   }
 }
 
-function roomOf({ session, lastTaken }: Line): number {
+function roomOf({ session, lastProcessed: lastTaken }: Connection): number {
   if (session.closed || session.destroyed || lastTaken !== Number.POSITIVE_INFINITY) return 0;
   return Math.min(STREAMS, session.remoteSettings.maxConcurrentStreams ?? STREAMS);
 }

@@ -20,7 +20,7 @@ const NAMES = [
   "HTTP_1_1_REQUIRED",
 ] as const;
 
-/** Why a stream ended before its answer did. `untouched` is true when the peer said that it never looked at the request. */
+/** Why a stream ended before its response. `untouched`: the peer reported that it did not process the request. */
 export function http2Problem(
   code: number,
   host: string,
@@ -28,12 +28,14 @@ export function http2Problem(
 ): AgentError {
   const name = NAMES[code] ?? String(code);
   if (at.untouched || code === constants.NGHTTP2_REFUSED_STREAM) {
-    return new AgentError("unavailable", `${host} did not take the request (${name})`, { sent: "no", cause: at.cause });
+    return new AgentError("unavailable", `${host} did not process the request (${name})`, { sent: "no", cause: at.cause });
   }
   const facts = { sent: "maybe", cause: at.cause } as const;
-  if (code === constants.NGHTTP2_ENHANCE_YOUR_CALM) return new AgentError("overloaded", `${host} asks for less (${name})`, facts);
-  if (code === constants.NGHTTP2_HTTP_1_1_REQUIRED) return new AgentError("bad_peer", `${host} wants HTTP/1.1 (${name})`, facts);
+  if (code === constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    return new AgentError("overloaded", `${host} asks to reduce the load (${name})`, facts);
+  if (code === constants.NGHTTP2_HTTP_1_1_REQUIRED)
+    return new AgentError("bad_peer", `${host} requires HTTP/1.1 (${name})`, facts);
   return at.progress === "answered"
-    ? new AgentError("interrupted", `${host} cut its answer short (${name})`, facts)
-    : new AgentError("unavailable", `${host} ended the request before it answered (${name})`, facts);
+    ? new AgentError("interrupted", `${host} ended its response early (${name})`, facts)
+    : new AgentError("unavailable", `${host} reset the request before it responded (${name})`, facts);
 }

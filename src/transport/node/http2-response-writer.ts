@@ -5,19 +5,19 @@ import type { Chunk, HttpResponse } from "../exchange.js";
 import { addFields } from "./http2-fields.js";
 import type { ResponseWriter, ResponseWriterEvents } from "./response-writer.js";
 
-/** What is longer is written in pieces, each after the one before was taken: the only progress of one stream that can be seen. */
+/** Longer chunks are written in pieces, each after the previous one was flushed: the only visible progress of a single stream. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Chunks of an HTTP/2 answer. The stall is timed here and not by the stream's own timer, for which any frame on the
- * connection is progress: a peer that reads nothing would only have to ping.
+ * Writes the chunks of an HTTP/2 response. The stall is timed here, not by the stream's own timer, which counts any frame on the
+ * connection as progress: a peer that reads nothing would only have to ping.
  */
 export class Http2ResponseWriter implements ResponseWriter {
   readonly #stream: ServerHttp2Stream;
   #events: ResponseWriterEvents | undefined;
   #stall: NodeJS.Timeout | undefined;
   /** Between two pieces of one chunk. */
-  #midway = false;
+  #writingPieces = false;
 
   constructor(stream: ServerHttp2Stream) {
     this.#stream = stream;
@@ -29,19 +29,19 @@ export class Http2ResponseWriter implements ResponseWriter {
     stream.respond(addFields({ ":status": response.status }, response.headers), { waitForTrailers });
     this.#events = events;
     stream.on("drain", () => {
-      if (!this.#midway) events.drained();
+      if (!this.#writingPieces) events.drained();
     });
     stream.on("close", () => this.unwatchStall());
   }
 
   write(chunk: Chunk): boolean {
     if (chunk.length <= PIECE_BYTES) return this.#stream.write(chunk);
-    this.#midway = true;
+    this.#writingPieces = true;
     writePieces(this.#stream, bytesOf(chunk), 0, {
-      taken: () => this.#stall?.refresh(),
+      flushed: () => this.#stall?.refresh(),
       last: (rest) => {
-        this.#midway = false;
-        // A short rest does not fill the stream, and then it never says that it has room again.
+        this.#writingPieces = false;
+        // A short remainder does not fill the stream, which then never emits `drain`.
         if (this.#stream.write(rest)) this.#events?.drained();
       },
     });
@@ -49,7 +49,7 @@ export class Http2ResponseWriter implements ResponseWriter {
   }
 
   get full(): boolean {
-    return this.#midway || this.#stream.writableNeedDrain;
+    return this.#writingPieces || this.#stream.writableNeedDrain;
   }
 
   watchStall(stallMs: number): void {
@@ -68,16 +68,16 @@ export class Http2ResponseWriter implements ResponseWriter {
   }
 
   cut(): void {
-    // What was written leaves at the end of this turn; a reset would throw it away.
+    // Written data is sent at the end of this turn; a reset would discard it.
     setImmediate(() => resetStream(this.#stream));
   }
 }
 
-/** Writes a whole body and ends. The timer cuts the stream when the peer takes nothing; whoever sees it close clears it. */
+/** Writes a complete body and ends. The timer cuts the stream if the peer reads nothing; the caller clears it on close. */
 export function endWith(stream: ServerHttp2Stream, body: Maybe<Chunk>, stallMs: number): NodeJS.Timeout {
   const stall = setTimeout(resetStream, stallMs, stream);
   if (body === undefined || body.length <= PIECE_BYTES) stream.end(body);
-  else writePieces(stream, bytesOf(body), 0, { taken: () => stall.refresh(), last: (rest) => stream.end(rest) });
+  else writePieces(stream, bytesOf(body), 0, { flushed: () => stall.refresh(), last: (rest) => stream.end(rest) });
   return stall;
 }
 
@@ -85,28 +85,28 @@ function writePieces(
   stream: ServerHttp2Stream,
   bytes: Uint8Array,
   from: number,
-  told: { taken(): void; last(rest: Uint8Array): void },
+  events: { flushed(): void; last(rest: Uint8Array): void },
 ): void {
   const to = from + PIECE_BYTES;
   if (to >= bytes.length) {
-    told.last(bytes.subarray(from));
+    events.last(bytes.subarray(from));
     return;
   }
   stream.write(bytes.subarray(from, to), (failed) => {
-    // The stream is gone, which whoever listens to it knows.
+    // The stream is closed; its listeners know.
     if (failed !== undefined && failed !== null) return;
-    told.taken();
-    writePieces(stream, bytes, to, told);
+    events.flushed();
+    writePieces(stream, bytes, to, events);
   });
 }
 
-/** Says what follows the body, once the body has left. Throws at once for values that are not HTTP. */
+/** Sends trailers after the body. Throws immediately for values that are not valid HTTP. */
 export function sendTrailers(stream: ServerHttp2Stream, trailers: { readonly [name: string]: string }): void {
   const fields = addFields({}, trailers);
   stream.once("wantTrailers", () => stream.sendTrailers(fields));
 }
 
-/** Ends a stream with INTERNAL_ERROR. Closing it with that code instead would end its body normally first. */
+/** Ends a stream with INTERNAL_ERROR. Closing it with that code would first end its body normally. */
 export function resetStream(stream: ServerHttp2Stream): void {
-  stream.destroy(new Error("the answer failed"));
+  stream.destroy(new Error("the response failed"));
 }

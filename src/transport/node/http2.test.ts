@@ -61,7 +61,7 @@ describe("HTTP/2: requests", () => {
     expect((await ask(session, {})).headers).toMatchObject({ ":status": 200 });
   });
 
-  test("a body that waits to be asked for is asked for, or refused", async () => {
+  test("a body with expect: 100-continue is requested or refused", async () => {
     const server = await opened.serve((request) => fine(request.body), { bodyBytes: 100 });
     const session = await opened.session(server);
     const head = { ":method": "POST", expect: "100-continue" };
@@ -85,7 +85,7 @@ describe("HTTP/2: requests", () => {
     expect(answers.map(({ body }) => body)).toEqual(Array.from({ length: 100 }, (_, index) => String(index)));
   });
 
-  test("a request that is taken back, or whose caller vanishes, is cancelled", async () => {
+  test("a request that is reset, or whose caller disconnects, is cancelled", async () => {
     const arrived = [gate(), gate()] as const;
     const cancelled: string[] = [];
     const told = [gate(), gate()] as const;
@@ -188,7 +188,7 @@ describe("HTTP/2: answers", () => {
     expect((await answer).body.endsWith("data: 2\n\n")).toBe(true);
   });
 
-  test("what the exchange throws is a 500 without its words; a stream that fails is reset after what it said", async () => {
+  test("what the exchange throws is a 500 without details; a stream that fails is reset after its data", async () => {
     const reported: unknown[] = [];
     const onError = (thrown: unknown): unknown => reported.push(thrown);
     async function* breaks() {

@@ -7,15 +7,15 @@ import { readJson } from "../json.js";
 import { isLoopbackAddress, wasForwarded } from "../loopback.js";
 import { splitTarget } from "../request.js";
 
-/** Where a request is addressed, below the mount point. */
+/** The address of a request, below the mount point. */
 export interface Address {
-  /** As the peer wrote it, mount point included. */
+  /** As sent, including the mount point. */
   readonly url: string;
   readonly path: string;
   readonly query: string;
 }
 
-/** What comes before the body. Node's own HTTP/1.1 message is one. */
+/** What precedes the body. Node's HTTP/1.1 message implements it. */
 export interface RequestHead {
   readonly method?: Maybe<string>;
   readonly headers: IncomingHttpHeaders;
@@ -23,7 +23,7 @@ export interface RequestHead {
   readonly socket: Socket;
 }
 
-/** A request as Node received it. Members that cost something are made when somebody asks. */
+/** A request as Node received it. Expensive members are computed on demand. */
 export class IncomingRequest implements HttpRequest {
   readonly #head: RequestHead;
   readonly #address: Address;
@@ -32,7 +32,7 @@ export class IncomingRequest implements HttpRequest {
   #json: unknown;
   #parsed = false;
   #cancel: CancelSource | undefined;
-  #gone: AgentError | undefined;
+  #disconnected: AgentError | undefined;
   #connection: Connection | undefined;
 
   constructor(head: RequestHead, address: Address, body: Uint8Array, jsonDepth: number) {
@@ -76,7 +76,7 @@ export class IncomingRequest implements HttpRequest {
   get cancel(): Cancel {
     if (this.#cancel === undefined) {
       this.#cancel = new CancelSource();
-      if (this.#gone !== undefined) this.#cancel.cancel(this.#gone);
+      if (this.#disconnected !== undefined) this.#cancel.cancel(this.#disconnected);
     }
     return this.#cancel;
   }
@@ -89,14 +89,14 @@ export class IncomingRequest implements HttpRequest {
     return this.#json;
   }
 
-  /** The other side is not there any more. */
-  hangUp(reason: AgentError): void {
-    this.#gone = reason;
+  /** The peer has disconnected. */
+  peerDisconnected(reason: AgentError): void {
+    this.#disconnected = reason;
     this.#cancel?.cancel(reason);
   }
 }
 
-/** Node joins repeated fields itself, except `set-cookie`, which has no business in a request. */
+/** Node joins repeated fields except `set-cookie`, which does not belong in a request. */
 export function headersOf({ headers }: RequestHead): HttpHeaders {
   if (headers["set-cookie"] !== undefined) delete headers["set-cookie"];
   return headers as HttpHeaders; // without set-cookie every value is a string
@@ -117,17 +117,17 @@ function connectionOf({ socket, headers }: RequestHead): Connection {
   return {
     remote,
     secure: isSecure(socket),
-    // Behind a reverse proxy everybody has a loopback socket.
+    // Behind a reverse proxy every socket is a loopback socket.
     loopback: isLoopbackAddress(remote) && !wasForwarded(headers),
     clientCertificate: isSecure(socket) && socket.authorized ? certificateOf(socket) : undefined,
   };
 }
 
-const CERTIFICATE = Symbol("the peer's certificate");
-type Shown = TLSSocket & { [CERTIFICATE]?: Maybe<Uint8Array> };
+const CERTIFICATE = Symbol("peer certificate");
+type CertifiedSocket = TLSSocket & { [CERTIFICATE]?: Maybe<Uint8Array> };
 
-/** Read once per connection. A resumed session may be authorized without a certificate; then there is none to show. */
-function certificateOf(socket: Shown): Maybe<Uint8Array> {
+/** Read once per connection. A resumed session may be authorized without a certificate. */
+function certificateOf(socket: CertifiedSocket): Maybe<Uint8Array> {
   if (!(CERTIFICATE in socket)) socket[CERTIFICATE] = socket.getPeerX509Certificate()?.raw;
   return socket[CERTIFICATE];
 }

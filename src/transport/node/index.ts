@@ -1,4 +1,4 @@
-/** The transports that need Node: a port, a pool, a mount. */
+/** Transports that need Node: listening on a port, pooled connections, mounting in a server. */
 export { type Listening, type ListenOptions, listen } from "./listen.js";
 export { type PoolOptions, poolLink } from "./pool.js";
 export { type RequestListenerOptions, requestListener } from "./request-listener.js";

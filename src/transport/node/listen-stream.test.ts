@@ -23,7 +23,7 @@ function streaming(chunks: (request: HttpRequest) => AsyncIterable<Chunk>): Exch
   return (request) => ({ status: 200, headers: STREAM, body: chunks(request) });
 }
 
-/** A client that reads the head, and the rest only when told. */
+/** A client that reads the head, and the rest on demand. */
 async function open(url: string): Promise<{ request: ClientRequest; response: IncomingMessage }> {
   const request = get(url, { agent: false });
   request.on("error", () => undefined);
@@ -103,7 +103,7 @@ describe("listen: streams", () => {
     expect(reported).toEqual([new Error("broken")]);
   });
 
-  test("a client that hangs up runs the generator's finally and cancels the request", async () => {
+  test("a client that disconnects runs the generator's finally and cancels the request", async () => {
     const finished = signal();
     let seen: HttpRequest | undefined;
     const { url } = await serve(
@@ -126,7 +126,7 @@ describe("listen: streams", () => {
     expect(seen?.cancel.reason?.code).toBe("cancelled");
   });
 
-  test("a producer that waits learns of the hang-up by the cancel", async () => {
+  test("a producer that waits is notified of the disconnect by the cancel", async () => {
     const told = signal();
     const { url } = await serve(
       streaming(async function* (request) {
@@ -205,7 +205,7 @@ describe("listen: streams", () => {
     expect(talks.split(":\n\n").length - 1).toBeLessThanOrEqual(1);
   });
 
-  test("streams beyond the limit get 503, and a place is free again after one ends", async () => {
+  test("streams beyond the limit get 503, and a slot is free again after one ends", async () => {
     const { url } = await serve(
       streaming(async function* () {
         yield "data: 1\n\n";

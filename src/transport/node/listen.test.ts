@@ -23,7 +23,7 @@ interface Raw {
   until(part: string): Promise<string>;
 }
 
-/** A socket without manners: what it got so far, and what it had got when it closed. */
+/** A raw socket: what it has received so far, and when it closed. */
 async function dial(port: number): Promise<Raw> {
   const socket = connect(port, "127.0.0.1");
   opened.push(() => socket.destroy());
@@ -114,7 +114,7 @@ describe("listen: requests and answers", () => {
     expect(await raw.until("abcde")).toContain("content-length: 5\r\n");
   });
 
-  test("what the exchange throws is a 500 without its words, and is reported", async () => {
+  test("what the exchange throws is a 500 without details, and is reported", async () => {
     const reported: unknown[] = [];
     const { url } = await serve(
       (request) => {
@@ -188,17 +188,17 @@ describe("listen: requests and answers", () => {
     expect(await large.closed).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  test("says why it cannot listen", async () => {
+  test("reports why it cannot listen", async () => {
     const { port } = await serve(echo);
     const error = await listen(echo, { port }).catch((thrown: AgentError) => thrown);
     expect(error).toMatchObject({
       code: "unavailable",
-      message: `cannot listen at 127.0.0.1:${port}: another program listens there (EADDRINUSE)`,
+      message: `cannot listen on 127.0.0.1:${port}: the address is already in use (EADDRINUSE)`,
     });
   });
 });
 
-describe("listen: peers that crawl, lie and vanish", () => {
+describe("listen: slow, malformed and disconnecting peers", () => {
   test("a silent connection is closed", async () => {
     const { port } = await serve(echo, { firstByteMs: 60 });
     const raw = await dial(port);
@@ -286,7 +286,7 @@ describe("listen: peers that crawl, lie and vanish", () => {
     expect((await fetch(url)).status).toBe(200);
   });
 
-  test("rubbish behind a request never becomes that request's answer", async () => {
+  test("garbage after a request never becomes that request's answer", async () => {
     const { port } = await serve(() => new Promise<HttpResponse>(() => undefined));
     const raw = await dial(port);
     raw.socket.write(`GET / HTTP/1.1\r\nhost: h\r\n\r\nrubbish\r\n\r\n`);
@@ -306,7 +306,7 @@ describe("listen: peers that crawl, lie and vanish", () => {
     expect(calls).toBe(1);
   });
 
-  test("who hangs up while waiting cancels the request, on first use and after", async () => {
+  test("a client that disconnects while waiting cancels the request, on first use and after", async () => {
     const seen: HttpRequest[] = [];
     let arrived = (): void => undefined;
     const { port } = await serve((request) => {
@@ -380,7 +380,7 @@ test("a connection that cannot be accepted is reported, and the server goes on",
   const reported: unknown[] = [];
   const { url } = await serve(echo, {}, (thrown) => reported.push(thrown));
   const failure = new Error("accept ENFILE");
-  // Node says so on the server; an error that nobody hears ends the process.
+  // Node emits it on the server; an unhandled error event ends the process.
   (listening.mock.contexts[0] as Server).emit("error", failure); // the one that was opened
   listening.mockRestore();
   expect(reported).toEqual([failure]);

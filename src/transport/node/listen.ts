@@ -5,17 +5,17 @@ import type { Exchange } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { ConnectionDispatcher } from "./connection-dispatcher.js";
 import { HttpHandler } from "./http-handler.js";
-import { clearServer, tlsServer } from "./http1-server.js";
+import { plainServer, tlsServer } from "./http1-server.js";
 import { clientPolicy, contextOptions, type TlsOptions } from "./tls.js";
 
 export interface ListenOptions {
-  /** 0 takes any free port. */
+  /** 0 selects any free port. */
   readonly port: number;
   readonly host?: Maybe<string>;
   readonly limits?: Maybe<Limits>;
-  /** Without it everything is in clear. */
+  /** Without it the port is plain text. */
   readonly tls?: Maybe<TlsOptions>;
-  /** What the exchange or one of its streams threw. */
+  /** Receives errors of the exchange and its streams. */
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
 
@@ -24,49 +24,49 @@ export interface Listening {
   readonly port: number;
   readonly address: string;
   /**
-   * Another certificate for new connections; open ones go on with theirs. Throws AgentError `invalid_message`, and keeps
-   * the one in use, when the new one cannot be.
+   * Replaces the certificate for new connections; open ones keep theirs. Throws AgentError `invalid_message` and keeps the current one
+   * if the new one is not usable.
    */
   reload(tls: TlsOptions): void;
-  /** Accepts nothing new, lets calls under way end within `drainMs`, then cuts. */
+  /** Stops accepting, lets running calls end within `drainMs`, then disconnects. */
   close(): Promise<void>;
 }
 
-/** How often a shutdown looks for connections that became idle. */
+/** How often a shutdown checks for connections that became idle. */
 const SHUTDOWN_TICK_MS = 25;
 
-/** An exchange on a TCP port: HTTP/1.1 and HTTP/2, in clear or under TLS. */
+/** Serves an exchange on a TCP port: HTTP/1.1 and HTTP/2, plain or under TLS. */
 export async function listen(exchange: Exchange, options: ListenOptions): Promise<Listening> {
-  const { host = "127.0.0.1", port: wanted, tls } = options;
-  const door = new HttpHandler(exchange, { limits: options.limits ?? DEFAULT_LIMITS, onError: options.onError });
-  const reception = new ConnectionDispatcher(door);
-  const { server, reload } = tls === undefined ? inClear(door, reception) : underTls(door, reception, tls);
-  await bind(server, wanted, host);
-  // A connection that cannot be accepted, for want of memory or of descriptors, must not end the process.
-  server.on("error", (error) => door.report(error));
+  const { host = "127.0.0.1", port: requestedPort, tls } = options;
+  const handler = new HttpHandler(exchange, { limits: options.limits ?? DEFAULT_LIMITS, onError: options.onError });
+  const dispatcher = new ConnectionDispatcher(handler);
+  const { server, reload } = tls === undefined ? servePlain(handler, dispatcher) : serveTls(handler, dispatcher, tls);
+  await bind(server, requestedPort, host);
+  // Failing to accept a connection, for lack of memory or descriptors, must not end the process.
+  server.on("error", (error) => handler.report(error));
   const { address, port } = server.address() as AddressInfo; // bound to TCP, so it is not a pipe's name
   const url = `${tls === undefined ? "http" : "https"}://${nameOf(address)}:${port}`;
-  return { url, port, address, reload, close: () => shutDown(server, door, reception) };
+  return { url, port, address, reload, close: () => shutDown(server, handler, dispatcher) };
 }
 
-interface Serving {
+interface ServerWithReload {
   readonly server: Server;
   reload(tls: TlsOptions): void;
 }
 
-function inClear(door: HttpHandler, reception: ConnectionDispatcher): Serving {
-  const server = clearServer(door);
-  reception.receive(server);
+function servePlain(handler: HttpHandler, dispatcher: ConnectionDispatcher): ServerWithReload {
+  const server = plainServer(handler);
+  dispatcher.attach(server);
   const reload = (): never => {
     throw new AgentError("invalid_message", "this port was opened without TLS, so there is no certificate to replace");
   };
   return { server, reload };
 }
 
-function underTls(door: HttpHandler, reception: ConnectionDispatcher, before: TlsOptions): Serving {
-  const server = tlsServer(door, before);
-  reception.receiveTls(server);
-  const policy = clientPolicy(before);
+function serveTls(handler: HttpHandler, dispatcher: ConnectionDispatcher, initial: TlsOptions): ServerWithReload {
+  const server = tlsServer(handler, initial);
+  dispatcher.attachTls(server);
+  const policy = clientPolicy(initial);
   const reload = (tls: TlsOptions): void => {
     const { requestCert, rejectUnauthorized } = clientPolicy(tls);
     if (requestCert !== policy.requestCert || rejectUnauthorized !== policy.rejectUnauthorized) {
@@ -88,31 +88,31 @@ async function bind(server: Server, port: number, host: string): Promise<void> {
 
 function cannotListen(error: NodeJS.ErrnoException, port: number, host: string): AgentError {
   const why: { readonly [code: string]: string } = {
-    EADDRINUSE: "another program listens there",
-    EACCES: "this user may not",
-    EADDRNOTAVAIL: "this machine does not have that address",
+    EADDRINUSE: "the address is already in use",
+    EACCES: "permission denied",
+    EADDRNOTAVAIL: "the address is not available on this machine",
   };
   const reason = why[error.code ?? ""] ?? error.message;
-  return new AgentError("unavailable", `cannot listen at ${nameOf(host)}:${port}: ${reason} (${error.code})`, { cause: error });
+  return new AgentError("unavailable", `cannot listen on ${nameOf(host)}:${port}: ${reason} (${error.code})`, { cause: error });
 }
 
-/** An address as it stands in a URL; the wildcard is reached by loopback. */
+/** The address in URL form; the wildcard is reached through loopback. */
 function nameOf(address: string): string {
   if (address === "0.0.0.0") return "127.0.0.1";
   if (address === "::") return "[::1]";
   return address.includes(":") ? `[${address}]` : address;
 }
 
-async function shutDown(server: Server, door: HttpHandler, reception: ConnectionDispatcher): Promise<void> {
-  door.closing = true;
-  reception.close();
+async function shutDown(server: Server, handler: HttpHandler, dispatcher: ConnectionDispatcher): Promise<void> {
+  handler.closing = true;
+  dispatcher.close();
   await new Promise<void>((resolve) => {
     const tick = setInterval(() => server.closeIdleConnections(), SHUTDOWN_TICK_MS);
     const end = setTimeout(() => {
       server.closeAllConnections();
-      reception.destroy();
-    }, door.limits.drainMs);
-    // An error only says that it was closed before.
+      dispatcher.destroy();
+    }, handler.limits.drainMs);
+    // An error only means that it was closed before.
     server.close(() => {
       clearInterval(tick);
       clearTimeout(end);

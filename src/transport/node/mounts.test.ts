@@ -18,7 +18,7 @@ afterEach(async () => {
 let streamsEnded = 0;
 let targets: string[] = [];
 
-/** Says what it saw; below `/stream` it goes on until nobody listens. */
+/** Reports the request; below `/stream` it streams until the reader stops. */
 const exchange: Exchange = (request) => {
   targets.push(request.target);
   if (request.path !== "/stream") {
@@ -101,7 +101,7 @@ describe.each<[string, Mount]>([
     expect((await fetch(`${url}/elsewhere`)).status).toBe(404);
   });
 
-  test("streams, and hears when the client hangs up", async () => {
+  test("streams, and is notified when the client disconnects", async () => {
     const url = await mount();
     streamsEnded = 0;
     const request = get(`${url}/agents/stream`, { agent: false });

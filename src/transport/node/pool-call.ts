@@ -3,7 +3,7 @@ import { AgentError } from "../../envelope/index.js";
 import { ByteCollector, bodyTooLarge, isEventStream } from "../body.js";
 import type { HttpHeaders, HttpRequest, HttpResponse } from "../exchange.js";
 import { ByteStream } from "./byte-stream.js";
-import { connectionProblem, fellSilent, noAnswer, type Progress } from "./connection-problem.js";
+import { bodyTimedOut, connectionProblem, headersTimedOut, type Progress } from "./connection-problem.js";
 
 export interface CallOptions {
   readonly host: string;
@@ -11,13 +11,13 @@ export interface CallOptions {
   readonly bodyBytes: number;
   readonly headersTimeoutMs: number;
   readonly bodyIdleMs: number;
-  /** The exchange is over, streams included. */
+  /** The exchange has ended, including its stream. */
   ended(): void;
 }
 
 /**
- * One request on a pooled connection: a plain object with the dispatcher's own callbacks, because streams and abort
- * signals per request cost more than the request. Never sends a second time.
+ * One request on a pooled connection: a plain object with the dispatcher's callbacks, because streams and abort signals per request
+ * cost more than the request. Never sends twice.
  */
 export class PoolCall implements Dispatcher.DispatchHandler {
   readonly #options: CallOptions;
@@ -26,8 +26,8 @@ export class PoolCall implements Dispatcher.DispatchHandler {
   readonly #off: () => void;
   #abort: ((error: Error) => void) | undefined;
   #progress: Progress = "waiting";
-  #over = false;
-  #given: AgentError | undefined;
+  #ended = false;
+  #abortReason: AgentError | undefined;
   #status = 0;
   #rawHeaders: Buffer[] = [];
   #stream: ByteStream | undefined;
@@ -43,22 +43,22 @@ export class PoolCall implements Dispatcher.DispatchHandler {
     this.#collected = new ByteCollector(options.bodyBytes);
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#off = request.cancel.onCancel((reason) => this.giveUp(reason));
+    this.#off = request.cancel.onCancel((reason) => this.abort(reason));
   }
 
-  /** The caller's cancel, or a reader that stopped: ends the call now, and the connection with it. */
-  giveUp(reason: AgentError): void {
-    if (this.#over) return;
-    this.#given = reason;
+  /** Ends the call and its connection: the caller cancelled or the reader stopped. */
+  abort(reason: AgentError): void {
+    if (this.#ended) return;
+    this.#abortReason = reason;
     this.#fail(reason);
     this.#abort?.(reason);
   }
 
   onConnect(abort: (error?: Error) => void): void {
-    if (this.#given !== undefined) throw this.#given;
-    // A dispatcher that puts a broken request back into its queue would send it again.
+    if (this.#abortReason !== undefined) throw this.#abortReason;
+    // A dispatcher that requeues a failed request would send it again.
     if (this.#progress !== "waiting")
-      throw new AgentError("interrupted", `${this.#options.host} must not be asked twice`, { sent: "maybe" });
+      throw new AgentError("interrupted", `${this.#options.host} must not be sent the request twice`, { sent: "maybe" });
     this.#abort = abort;
     this.#progress = "written";
   }
@@ -70,38 +70,38 @@ export class PoolCall implements Dispatcher.DispatchHandler {
     this.#rawHeaders = rawHeaders;
     const encoding = findHeader(rawHeaders, "content-encoding");
     if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
-      this.giveUp(
-        new AgentError("bad_peer", `${this.#options.host} answered with content-encoding ${encoding}, which was not asked for`, {
+      this.abort(
+        new AgentError("bad_peer", `${this.#options.host} answered with content-encoding ${encoding}, which was not requested`, {
           sent: "maybe",
         }),
       );
       return true;
     }
     if (isEventStream(findHeader(rawHeaders, "content-type"))) {
-      this.#stream = new ByteStream(resume, () => this.giveUp(new AgentError("cancelled", "the reader stopped reading")));
+      this.#stream = new ByteStream(resume, () => this.abort(new AgentError("cancelled", "the reader stopped reading")));
       this.#resolve(new PooledResponse(status, rawHeaders, this.#stream));
-    } else if (Number(findHeader(rawHeaders, "content-length")) > this.#options.bodyBytes) this.giveUp(this.#tooLarge());
+    } else if (Number(findHeader(rawHeaders, "content-length")) > this.#options.bodyBytes) this.abort(this.#tooLarge());
     return true;
   }
 
   onData(piece: Buffer): boolean {
     if (this.#stream !== undefined) return this.#stream.push(piece);
-    if (!this.#collected.add(piece)) this.giveUp(this.#tooLarge());
+    if (!this.#collected.add(piece)) this.abort(this.#tooLarge());
     return true;
   }
 
   onComplete(): void {
-    if (this.#over) return;
+    if (this.#ended) return;
     this.#end();
     if (this.#stream !== undefined) this.#stream.end();
     else this.#resolve(new PooledResponse(this.#status, this.#rawHeaders, this.#collected.whole()));
   }
 
   onError(error: Error): void {
-    if (this.#over) return;
+    if (this.#ended) return;
     const { host, secure, headersTimeoutMs, bodyIdleMs } = this.#options;
-    if (error instanceof errors.HeadersTimeoutError) this.#fail(noAnswer(host, headersTimeoutMs, error));
-    else if (error instanceof errors.BodyTimeoutError) this.#fail(fellSilent(host, bodyIdleMs, error));
+    if (error instanceof errors.HeadersTimeoutError) this.#fail(headersTimedOut(host, headersTimeoutMs, error));
+    else if (error instanceof errors.BodyTimeoutError) this.#fail(bodyTimedOut(host, bodyIdleMs, error));
     else this.#fail(connectionProblem(error, { host, secure, progress: this.#progress }));
   }
 
@@ -118,13 +118,13 @@ export class PoolCall implements Dispatcher.DispatchHandler {
   }
 
   #end(): void {
-    this.#over = true;
+    this.#ended = true;
     this.#off();
     this.#options.ended();
   }
 }
 
-/** Headers are read when somebody asks: most answers are judged by their status and body. */
+/** Headers are parsed on demand: most responses need only their status and body. */
 class PooledResponse implements HttpResponse {
   readonly #rawHeaders: Buffer[];
   #headers: HttpHeaders | undefined;
@@ -143,7 +143,7 @@ class PooledResponse implements HttpResponse {
   }
 }
 
-/** Lower-case names, repeated fields joined. No prototype, so that no name means anything else. */
+/** Lower-case names, repeated fields joined. No prototype, so that any name is safe. */
 function readHeaders(raw: readonly Buffer[]): HttpHeaders {
   const headers: Record<string, string> = Object.create(null);
   for (let index = 0; index + 1 < raw.length; index += 2) {

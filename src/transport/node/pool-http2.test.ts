@@ -229,12 +229,12 @@ describe("poolLink for gRPC: failures", () => {
     expect(await errorOf(chunks.next())).toMatchObject({ code: "interrupted", facts: { sent: "maybe" } });
   });
 
-  test("nobody listens, silence, and another language: nothing was sent", async () => {
+  test("connection refused, silence, and another protocol: nothing was sent", async () => {
     const gone = await bound(createNetServer());
     await opened.close();
     expect(await errorOf(linkWith().exchange(ask(gone)))).toMatchObject({
       code: "unavailable",
-      message: `nobody listens at ${gone.slice(7)} (ECONNREFUSED)`,
+      message: `connection refused by ${gone.slice(7)} (ECONNREFUSED)`,
       facts: { sent: "no" },
     });
     const silent = await raw(() => undefined);
@@ -258,7 +258,7 @@ describe("poolLink for gRPC: failures", () => {
     const { exchange } = linkWith({ headersTimeoutMs: 100, bodyIdleMs: 60 });
     expect(await errorOf(exchange(ask(`${url}/never`)))).toMatchObject({
       code: "deadline",
-      message: `${url.slice(7)} did not answer within 100 ms`,
+      message: `${url.slice(7)} did not respond within 100 ms`,
       facts: { sent: "maybe" },
     });
     const chunks = chunksOf(await exchange(ask(url)));
@@ -359,7 +359,7 @@ describe("poolLink for gRPC: end", () => {
   });
 });
 
-/** An HTTP/2 server whose socket the test may treat badly once a request has come. */
+/** An HTTP/2 server whose socket the test can break once a request has arrived. */
 async function cutting(cut: (socket: Socket) => void, react: React = () => undefined): Promise<Peer> {
   const sockets: Socket[] = [];
   const made = await peer((stream, path, session) => {

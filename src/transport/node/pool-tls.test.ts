@@ -71,9 +71,7 @@ describe.each([
     const { url } = await opened.serve(exchange, {}, { tls: made.pair });
     const error = await problem(url, { ca: (await makeAuthority("Another")).ca });
     expect(error).toMatchObject({ code: "unavailable", facts: { sent: "no" } });
-    expect(error.message).toContain(
-      `the certificate of ${url.slice(8)} is from an authority that is not known here; give its CA`,
-    );
+    expect(error.message).toContain(`the certificate of ${url.slice(8)} is issued by an unknown authority; configure its CA`);
   });
 
   test("another name: both are said", async () => {
@@ -102,13 +100,13 @@ describe.each([
     expect(error.message).toContain("no version of TLS in common");
   });
 
-  test("a client certificate that is demanded, and one that is not believed", async () => {
+  test("a client certificate that is demanded, and one that is not trusted", async () => {
     const tls = { ...made.pair, clientCa: made.authority.ca, clientCertificate: "require" } as const;
     const { url } = await opened.serve(exchange, {}, { tls });
     const stranger = await (await makeAuthority("Another")).issue({ hosts: ["mallory"], client: true });
     for (const pair of [undefined, stranger]) {
       const error = await problem(url, { ca: made.authority.ca, ...pair });
-      // A server that does not believe a certificate may close before its words are read.
+      // A server that does not trust a certificate may close before its alert is read.
       expect(["unauthenticated", "unavailable"]).toContain(error.code);
       expect(error.message).toContain("client certificate");
     }
@@ -119,7 +117,7 @@ describe.each([
     const clear = await opened.serve(exchange);
     const error = await problem(clear.url.replace("http:", "https:"));
     expect(error).toMatchObject({ code: "unavailable", facts: { sent: "no" } });
-    expect(error.message).toContain("does not speak TLS; does it want http:// instead of https://?");
+    expect(error.message).toContain("does not speak TLS; try http:// instead of https://");
     const silent = createNetServer((socket) => socket.on("error", () => undefined).end());
     const cut = await problem(`https://127.0.0.1:${await bound(silent)}`);
     expect(cut).toMatchObject({ code: "unavailable", facts: { sent: "no" } });

@@ -123,7 +123,7 @@ describe("poolLink: answers", () => {
     }
   });
 
-  test("an answer in a coding nobody asked for is the peer's fault", async () => {
+  test("a response with an unrequested content encoding is a peer error", async () => {
     const url = await web((_, res) => res.writeHead(200, { "content-encoding": "gzip" }).end("x"));
     expect((await errorOf(linkWith().exchange(ask(url)))).code).toBe("bad_peer");
   });
@@ -203,13 +203,13 @@ describe("poolLink: streams", () => {
 });
 
 describe("poolLink: failures", () => {
-  test("nobody listens: named, and nothing was sent", async () => {
+  test("connection refused: named, and nothing was sent", async () => {
     const server = createServer();
     const url = await bound(server, new Set());
     await new Promise((resolve) => server.close(resolve));
     const error = await errorOf(linkWith().exchange(ask(url)));
     expect(error).toMatchObject({ code: "unavailable", facts: { sent: "no" } });
-    expect(error.message).toBe(`nobody listens at ${url.slice(7)} (ECONNREFUSED)`);
+    expect(error.message).toBe(`connection refused by ${url.slice(7)} (ECONNREFUSED)`);
   });
 
   test("an unknown name: nothing was sent", async () => {
@@ -231,7 +231,7 @@ describe("poolLink: failures", () => {
     const error = await errorOf(linkWith({ headersTimeoutMs: 100 }).exchange(ask(url)));
     expect(error).toMatchObject({
       code: "deadline",
-      message: `${url.slice(7)} did not answer within 100 ms`,
+      message: `${url.slice(7)} did not respond within 100 ms`,
       facts: { sent: "maybe" },
     });
   });

@@ -11,20 +11,20 @@ import { type CallOptions, PoolCall } from "./pool-call.js";
 
 export interface PoolOptions {
   readonly limits?: Maybe<Limits>;
-  /** Connections to one origin. A stream occupies one for as long as it lasts. */
+  /** Connections per origin. A stream occupies one while it lasts. */
   readonly connections?: Maybe<number>;
-  /** Requests to one origin that may wait for a connection; more are refused. */
+  /** Requests per origin that may wait for a connection; more are refused. */
   readonly waiting?: Maybe<number>;
   /** Origins with open connections at a time. */
   readonly origins?: Maybe<number>;
   readonly connectTimeoutMs?: Maybe<number>;
-  /** From the request's last byte to the answer's head. */
+  /** From the last byte of the request to the response head. */
   readonly headersTimeoutMs?: Maybe<number>;
-  /** The longest silence inside an answer. */
+  /** The longest pause within a response. */
   readonly bodyIdleMs?: Maybe<number>;
-  /** May this address be called at all? Throws AgentError if not; asked before anything is sent. */
+  /** Checks whether this URL may be called, before anything is sent. Throws AgentError if not. */
   readonly guard?: Maybe<(url: string) => void | Promise<void>>;
-  /** Resolves names for new connections: the place to refuse addresses, because what it answers is what is dialled. */
+  /** Resolves names for new connections. Addresses can be refused here, because the result is what is dialled. */
   readonly lookup?: Maybe<LookupFunction>;
   readonly tls?: Maybe<SecureContextOptions & { readonly rejectUnauthorized?: boolean }>;
 }
@@ -35,7 +35,7 @@ interface Origin {
   http2: Http2Origin | undefined;
   readonly options: CallOptions;
   live: number;
-  /** Counts up with every request of the link: the smallest was used the longest time ago. */
+  /** The link's request counter at last use: the smallest is the least recently used. */
   used: number;
 }
 
@@ -46,7 +46,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 300_000;
 const BODY_IDLE_MS = 300_000;
 
-/** A link over pooled connections: HTTP/2 for gRPC, HTTP/1.1 for everything else. It never retries, never follows redirects, and says what may have been sent. */
+/** A link over pooled connections: HTTP/2 for gRPC, HTTP/1.1 otherwise. Never retries or follows redirects, and reports what may have been sent. */
 export function poolLink(options: PoolOptions = {}): Link {
   return new PooledLink(options);
 }
@@ -76,7 +76,7 @@ class PooledLink implements Link {
     const { guard } = this.#options;
     if (guard === undefined) return this.#send(request);
     try {
-      // Usually it knows the address and answers at once; then the call is under way before anybody can close the link.
+      // Usually synchronous, for a known address; the call is then registered before the link can be closed.
       const checking = guard(request.target);
       return checking === undefined ? this.#send(request) : checking.then(() => this.#send(request));
     } catch (thrown) {
@@ -91,7 +91,7 @@ class PooledLink implements Link {
       if (this.#closed !== undefined) throw new AgentError("unavailable", "the link is closed", { sent: "no" });
       const entry = this.#origins.get(origin) ?? this.#open(origin);
       if (entry.live >= this.#most) {
-        throw new AgentError("overloaded", `${entry.live} requests to ${entry.options.host} wait already`, { sent: "no" });
+        throw new AgentError("overloaded", `${entry.live} requests to ${entry.options.host} are already waiting`, { sent: "no" });
       }
       entry.live++;
       entry.used = ++this.#uses;
@@ -105,7 +105,7 @@ class PooledLink implements Link {
         {
           path: query === "" ? path : `${path}?${query}`,
           method: request.method,
-          // undici types its headers as mutable but only reads them, and leaves out those that are undefined.
+          // undici types its headers as mutable but only reads them, and omits undefined ones.
           headers: request.headers as Record<string, string>,
           body: request.body.length === 0 ? null : request.body,
           idempotent: false,
@@ -120,7 +120,7 @@ class PooledLink implements Link {
     const { connectTimeoutMs, headersTimeoutMs = HEADERS_TIMEOUT_MS, bodyIdleMs = BODY_IDLE_MS, lookup, tls } = this.#options;
     const pool = openPool(origin, {
       connections: this.#options.connections ?? CONNECTIONS,
-      // One request at a time per connection: a broken one then takes no other with it, and none is put back into the queue.
+      // One request at a time per connection: a broken connection affects no other request, and none is requeued.
       pipelining: 1,
       maxHeaderSize: this.#limits.headerBytes,
       headersTimeout: headersTimeoutMs,
@@ -150,21 +150,23 @@ class PooledLink implements Link {
     return new Http2Origin({ origin, host, connectTimeoutMs, headerBytes: this.#limits.headerBytes, lookup, tls });
   }
 
-  /** Closes the connections of the origin that was idle the longest. */
+  /** Closes the connections of the least recently used idle origin. */
   #makeRoom(): void {
     let oldest: readonly [string, Origin] | undefined;
     for (const each of this.#origins) {
       if (each[1].live === 0 && (oldest === undefined || each[1].used < oldest[1].used)) oldest = each;
     }
     if (oldest === undefined) {
-      throw new AgentError("overloaded", `${this.#origins.size} hosts are being called at once; no more are`, { sent: "no" });
+      throw new AgentError("overloaded", `${this.#origins.size} hosts are being called at once, which is the limit`, {
+        sent: "no",
+      });
     }
     this.#origins.delete(oldest[0]);
     oldest[1].pool.close().catch(() => undefined);
     oldest[1].http2?.close();
   }
 
-  /** Waits for the calls themselves: a pool that is closed and then destroyed never says so while requests are queued. */
+  /** Waits for the calls themselves: a pool that is closed and then destroyed never reports it while requests are queued. */
   async #drain(): Promise<void> {
     const origins = [...this.#origins.values()];
     if (origins.some(({ live }) => live > 0)) {
@@ -190,7 +192,7 @@ class PooledLink implements Link {
   }
 }
 
-/** gRPC needs trailers, which only HTTP/2 has for sure. */
+/** gRPC needs trailers, which only HTTP/2 supports reliably. */
 function isGrpc({ headers }: HttpRequest): boolean {
   return headers["content-type"]?.startsWith("application/grpc") === true;
 }
@@ -199,6 +201,6 @@ function openPool(origin: string, options: Pool.Options): Pool {
   try {
     return new Pool(origin, options);
   } catch (cause) {
-    throw new AgentError("invalid_message", `${JSON.stringify(origin)} is not an http or https address`, { sent: "no", cause });
+    throw new AgentError("invalid_message", `${JSON.stringify(origin)} is not an http or https URL`, { sent: "no", cause });
   }
 }

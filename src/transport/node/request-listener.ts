@@ -6,20 +6,20 @@ import { HttpHandler } from "./http-handler.js";
 
 export interface RequestListenerOptions {
   readonly limits?: Maybe<Limits>;
-  /** Where it is mounted. Express says it by itself; bare `http` and Fastify do not. */
+  /** The mount point. Express provides it; plain `http` and Fastify do not. */
   readonly basePath?: Maybe<string>;
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
 
 /**
- * An exchange as a Node request listener, for bare `http`, Express (`app.use(path, listener)`) and Fastify (`reply.hijack()`,
- * then `listener(request.raw, reply.raw)`). Must come before any body parser. Time limits, sockets and shutdown are the host's.
+ * An exchange as a Node request listener, for plain `http`, Express (`app.use(path, listener)`) and Fastify (`reply.hijack()`, then
+ * `listener(request.raw, reply.raw)`). Mount it before any body parser. Time limits, sockets and shutdown are the host's.
  */
 export function requestListener(
   exchange: Exchange,
   options: RequestListenerOptions = {},
 ): (req: IncomingMessage, res: ServerResponse) => void {
   const { limits = DEFAULT_LIMITS, basePath, onError } = options;
-  const door = new HttpHandler(exchange, { limits, basePath, onError });
-  return (req, res) => door.enter(req, res);
+  const handler = new HttpHandler(exchange, { limits, basePath, onError });
+  return (req, res) => handler.handle(req, res);
 }

@@ -1,27 +1,27 @@
 import type { Maybe } from "../../envelope/index.js";
 import type { Chunk, HttpResponse } from "../exchange.js";
 
-/** What an outlet tells whoever writes to it. */
+/** Callbacks of a response writer. */
 export interface ResponseWriterEvents {
-  /** The peer took what was written. */
+  /** The written data was flushed. */
   drained(): void;
-  /** The peer took nothing for as long as it may, or is gone. */
+  /** The peer stalled for too long or disconnected. */
   broken(): void;
 }
 
-/** Where the chunks of an answer go: all that HTTP/1.1 and HTTP/2 do differently while a stream is written. */
+/** Writes the chunks of a response; hides the differences of HTTP/1.1 and HTTP/2. */
 export interface ResponseWriter {
-  /** Writes the head. Throws, before anything is written, for headers that are not HTTP. */
+  /** Writes the head. Throws before writing if the headers are not valid HTTP. */
   open(response: HttpResponse, events: ResponseWriterEvents): void;
-  /** False asks to wait for `drained`. */
+  /** Returns false to wait for `drained`. */
   write(chunk: Chunk): boolean;
-  /** True while the peer has not taken what was written. */
+  /** True while written data is not flushed. */
   readonly full: boolean;
-  /** A peer that takes nothing for this long from now on is broken; every byte it takes is progress. */
+  /** Reports `broken` if the peer reads nothing for this long; every byte it reads is progress. */
   watchStall(stallMs: number): void;
   unwatchStall(): void;
-  /** What is left must be taken too: a peer that takes nothing of it for `stallMs` is cut. */
+  /** Ends the response. A peer that reads nothing of the rest for `stallMs` is disconnected. */
   end(trailers: Maybe<{ readonly [name: string]: string }>, stallMs: number): void;
-  /** Ends in such a way that nobody takes the answer for complete; what was written before still leaves. */
+  /** Ends the response visibly incomplete; data already written is still sent. */
   cut(): void;
 }

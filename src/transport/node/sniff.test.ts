@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { sniff, type WireProtocol } from "./sniff.js";
 
-/** As much of a socket as is listened to; what is put back is counted and not told again. */
+/** The subset of a socket that sniff uses; data that is put back is counted and not emitted again. */
 class Listened extends EventEmitter {
   #waiting: Buffer | null = null;
   readonly putBack: string[] = [];
@@ -41,7 +41,7 @@ describe("sniff", () => {
     ["http1", "POST / HTTP/1.1\r\n\r\n"],
     ["http1", "PRINT"],
     ["tls", "\x16\x03\x01"],
-  ])("%s is heard wherever its first bytes are cut, and all of them are put back once", (spoken, text) => {
+  ])("%s is detected wherever its first bytes are cut, and all of them are put back once", (spoken, text) => {
     for (let at = 1; at <= text.length; at++) {
       const { socket, heard } = hear();
       socket.say(text.slice(0, at));
@@ -61,7 +61,7 @@ describe("sniff", () => {
     expect(socket.eventNames()).toEqual([]);
   });
 
-  test("a socket that closes before is heard as nothing", () => {
+  test("a socket that closes early has no protocol", () => {
     const { socket, heard } = hear();
     socket.destroy();
     expect(heard).toEqual([undefined]);

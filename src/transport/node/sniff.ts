@@ -1,64 +1,64 @@
 import type { Socket } from "node:net";
 
-/** What the first bytes of a connection are the beginning of. */
+/** The protocol that the first bytes of a connection belong to. */
 export type WireProtocol = "http1" | "http2" | "tls";
 
-/** RFC 9113 §3.4: the connection preface of HTTP/2 with prior knowledge starts like no HTTP/1 method. */
+/** RFC 9113 §3.4: the HTTP/2 connection preface differs from every HTTP/1 method. */
 const PREFACE = Buffer.from("PRI ");
 
 const NOTHING = Buffer.alloc(0);
 
-/** RFC 8446 §5.1: the record type of a handshake, which no HTTP method begins with. */
+/** RFC 8446 §5.1: the handshake record type, which no HTTP method starts with. */
 const HANDSHAKE = 0x16;
 
 /**
- * Reads the first bytes of a connection under a timer, puts them back, and says what they are; undefined when nothing was
- * said in time or the socket closed before. A socket that stays silent is destroyed.
+ * Reads the first bytes of a connection under a timer, puts them back and reports the protocol; undefined if nothing arrived in time
+ * or the socket closed. A silent socket is destroyed.
  */
-export function sniff(socket: Socket, firstByteMs: number, heard: (spoken: WireProtocol | undefined) => void): void {
+export function sniff(socket: Socket, firstByteMs: number, onProtocol: (protocol: WireProtocol | undefined) => void): void {
   const timer = setTimeout(() => {
-    leave();
+    cleanUp();
     socket.destroy();
-    heard(undefined);
+    onProtocol(undefined);
   }, firstByteMs);
 
-  function leave(): void {
+  function cleanUp(): void {
     clearTimeout(timer);
-    socket.off("readable", look);
-    socket.off("close", gone);
+    socket.off("readable", onReadable);
+    socket.off("close", onClose);
     socket.off("error", ignore);
   }
 
-  function gone(): void {
-    leave();
-    heard(undefined);
+  function onClose(): void {
+    cleanUp();
+    onProtocol(undefined);
   }
 
   let first: Buffer = NOTHING;
-  function look(): void {
+  function onReadable(): void {
     const more: Buffer | null = socket.read();
     if (more === null) return;
     first = first.length === 0 ? more : Buffer.concat([first, more]);
-    const spoken = spokenBy(first);
-    if (spoken === undefined) return;
-    leave();
-    // Only now: what is put back is readable at once, and looking at the same bytes again and again would stop everything else.
+    const protocol = protocolOf(first);
+    if (protocol === undefined) return;
+    cleanUp();
+    // Only now: data that is put back is readable at once, and reading the same bytes repeatedly would block the event loop.
     socket.unshift(first);
-    heard(spoken);
+    onProtocol(protocol);
   }
 
-  socket.on("readable", look);
-  socket.on("close", gone);
+  socket.on("readable", onReadable);
+  socket.on("close", onClose);
   socket.on("error", ignore);
 }
 
-/** Undefined while there are fewer bytes than the preface and all of them fit: the next ones decide. */
-function spokenBy(first: Buffer): WireProtocol | undefined {
+/** Undefined while the bytes are only a prefix of the preface. */
+function protocolOf(first: Buffer): WireProtocol | undefined {
   if (first[0] === HANDSHAKE) return "tls";
   const compared = Math.min(first.length, PREFACE.length);
   if (!first.subarray(0, compared).equals(PREFACE.subarray(0, compared))) return "http1";
   return compared === PREFACE.length ? "http2" : undefined;
 }
 
-/** A socket that breaks before it said anything is nobody's error. */
+/** A socket error before the first byte needs no report. */
 function ignore(): void {}

@@ -2,94 +2,94 @@ import type { Chunk, HttpResponse } from "../exchange.js";
 import type { ResponseWriter } from "./response-writer.js";
 
 export interface StreamEnd {
-  /** Runs once, however the stream ended. */
+  /** Called once, however the stream ended. */
   done(): void;
   failed(thrown: unknown): void;
 }
 
 /**
- * Writes chunks as they come and never ahead of the peer: while it does not read, nothing is pulled. A stream that fails
- * is cut, never ended, so that nobody takes it for complete.
+ * Writes chunks as they arrive and never ahead of the peer: while it does not read, nothing is pulled. A failed stream is cut, not
+ * ended, so that it never looks complete.
  */
 export class StreamWriter {
-  readonly #outlet: ResponseWriter;
+  readonly #writer: ResponseWriter;
   readonly #response: HttpResponse;
   readonly #iterator: AsyncIterator<Chunk>;
   readonly #stallMs: number;
   readonly #end: StreamEnd;
-  #over = false;
+  #ended = false;
   #idle: NodeJS.Timeout | undefined;
   #drained: (() => void) | undefined;
 
   constructor(
-    outlet: ResponseWriter,
+    writer: ResponseWriter,
     response: HttpResponse,
     chunks: AsyncIterable<Chunk>,
     options: { readonly stallMs: number; readonly end: StreamEnd },
   ) {
-    this.#outlet = outlet;
+    this.#writer = writer;
     this.#response = response;
     this.#iterator = chunks[Symbol.asyncIterator]();
     this.#stallMs = options.stallMs;
     this.#end = options.end;
   }
 
-  /** Throws, before anything is written, for headers that are not HTTP. */
+  /** Throws before writing if the headers are not valid HTTP. */
   start(): void {
-    this.#outlet.open(this.#response, { drained: () => this.#drained?.(), broken: () => this.cut() });
+    this.#writer.open(this.#response, { drained: () => this.#drained?.(), broken: () => this.cut() });
     const { idle } = this.#response;
-    if (idle !== undefined) this.#idle = setInterval(() => this.#whileSilent(idle.chunk), idle.everyMs);
+    if (idle !== undefined) this.#idle = setInterval(() => this.#writeKeepAlive(idle.chunk), idle.everyMs);
     void this.#pump();
   }
 
-  /** The peer is gone, or must go: the handler learns it by `return()`. */
+  /** Disconnects the peer; the handler is notified by `return()`. */
   cut(): void {
-    if (this.#over) return;
+    if (this.#ended) return;
     this.#finish();
-    this.#outlet.cut();
-    // Not awaited: a generator that waits settles its `return()` only when the wait ends.
+    this.#writer.cut();
+    // Not awaited: a suspended generator settles `return()` only when its wait ends.
     this.#iterator.return?.().catch((thrown: unknown) => this.#end.failed(thrown));
   }
 
   async #pump(): Promise<void> {
-    const outlet = this.#outlet;
+    const writer = this.#writer;
     try {
       for (;;) {
         const step = await this.#iterator.next();
-        if (this.#over) return;
+        if (this.#ended) return;
         if (step.done === true) break;
         this.#idle?.refresh();
-        if (!outlet.write(step.value)) {
+        if (!writer.write(step.value)) {
           await this.#drain();
-          if (this.#over) return;
+          if (this.#ended) return;
         }
       }
-      outlet.end(this.#response.trailers?.(), this.#stallMs);
+      writer.end(this.#response.trailers?.(), this.#stallMs);
       this.#finish();
     } catch (thrown) {
-      if (!this.#over) {
+      if (!this.#ended) {
         this.#finish();
-        outlet.cut();
+        writer.cut();
       }
       this.#end.failed(thrown);
     }
   }
 
   async #drain(): Promise<void> {
-    this.#outlet.watchStall(this.#stallMs);
+    this.#writer.watchStall(this.#stallMs);
     await new Promise<void>((resolve) => {
       this.#drained = resolve;
     });
     this.#drained = undefined;
-    this.#outlet.unwatchStall();
+    this.#writer.unwatchStall();
   }
 
-  #whileSilent(chunk: string): void {
-    if (!this.#outlet.full) this.#outlet.write(chunk);
+  #writeKeepAlive(chunk: string): void {
+    if (!this.#writer.full) this.#writer.write(chunk);
   }
 
   #finish(): void {
-    this.#over = true;
+    this.#ended = true;
     clearInterval(this.#idle);
     this.#drained?.();
     this.#end.done();

@@ -1,11 +1,11 @@
 import { AgentError, type ErrorCode } from "../../envelope/index.js";
 
-/** What Node says when a name does not fit. */
+/** Node's error for a host name mismatch. */
 interface NameError extends Error {
   readonly cert?: { readonly subjectaltname?: string; readonly subject?: { readonly CN?: string } };
 }
 
-/** A handshake that failed, in words that say whose fault it is and what to do; undefined when it is about something else. */
+/** Explains a failed TLS handshake and what to do; undefined for other errors. */
 export function tlsProblem(cause: Error, code: string, host: string): AgentError | undefined {
   const [errorCode, reason] = explain(cause, code, host) ?? [];
   if (errorCode === undefined) return undefined;
@@ -17,37 +17,38 @@ function explain(cause: NameError, code: string, host: string): readonly [ErrorC
     case "CERT_HAS_EXPIRED":
       return ["unavailable", `the certificate of ${host} has expired`];
     case "CERT_NOT_YET_VALID":
-      return ["unavailable", `the certificate of ${host} is not valid yet; is a clock wrong?`];
+      return ["unavailable", `the certificate of ${host} is not valid yet; check the clocks`];
     case "ERR_TLS_CERT_ALTNAME_INVALID":
       return ["unavailable", `the certificate of ${host} is for ${namesIn(cause)}, not for ${host}`];
     case "DEPTH_ZERO_SELF_SIGNED_CERT":
-      return ["unavailable", `${host} vouches for itself with a self-signed certificate; give that certificate as the CA`];
+      return ["unavailable", `${host} uses a self-signed certificate; configure that certificate as the CA`];
     case "SELF_SIGNED_CERT_IN_CHAIN":
     case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
     case "UNABLE_TO_GET_ISSUER_CERT":
     case "UNABLE_TO_GET_ISSUER_CERT_LOCALLY":
-      return ["unavailable", `the certificate of ${host} is from an authority that is not known here; give its CA`];
+      return ["unavailable", `the certificate of ${host} is issued by an unknown authority; configure its CA`];
     case "ERR_SSL_WRONG_VERSION_NUMBER":
     case "ERR_SSL_PACKET_LENGTH_TOO_LONG":
     case "ERR_SSL_HTTP_REQUEST":
-      return ["unavailable", `${host} does not speak TLS; does it want http:// instead of https://?`];
+      return ["unavailable", `${host} does not speak TLS; try http:// instead of https://`];
     case "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL":
       return ["bad_peer", `${host} does not offer HTTP/2, which gRPC needs`];
   }
-  if (/CERTIFICATE_REQUIRED/.test(code)) return ["unauthenticated", `${host} wants a client certificate, and none was given`];
+  if (/CERTIFICATE_REQUIRED/.test(code))
+    return ["unauthenticated", `${host} requires a client certificate, and none is configured`];
   if (/ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE|UNSUPPORTED_CERTIFICATE|ACCESS_DENIED)/.test(code)) {
-    return ["unauthenticated", `${host} does not accept our client certificate`];
+    return ["unauthenticated", `${host} rejected the client certificate`];
   }
   if (/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW/.test(code)) {
-    return ["unavailable", `${host} and we have no version of TLS in common; ours are 1.2 and 1.3`];
+    return ["unavailable", `${host} supports neither TLS 1.2 nor TLS 1.3`];
   }
   if (/ALERT_HANDSHAKE_FAILURE/.test(code)) {
-    return ["unavailable", `${host} ended the handshake: it wants a client certificate, or ciphers that we do not have`];
+    return ["unavailable", `${host} rejected the handshake: it requires a client certificate or unsupported ciphers`];
   }
   if (/CERT|_TLS_|_SSL_|SELF_SIGNED|UNABLE_TO/.test(code)) return ["unavailable", `TLS with ${host} failed`];
   return undefined;
 }
 
 function namesIn({ cert }: NameError): string {
-  return cert?.subjectaltname?.replace(/DNS:|IP Address:/g, "") ?? cert?.subject?.CN ?? "nobody";
+  return cert?.subjectaltname?.replace(/DNS:|IP Address:/g, "") ?? cert?.subject?.CN ?? "an unknown host";
 }

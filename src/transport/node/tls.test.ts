@@ -33,7 +33,7 @@ const serialOf = (socket: TLSSocket | string): string | undefined =>
   typeof socket === "string" ? socket : socket.getPeerX509Certificate()?.serialNumber;
 
 describe("listen under TLS", () => {
-  test("speaks HTTP/1.1 and HTTP/2 to whoever wants which", async () => {
+  test("speaks HTTP/1.1 and HTTP/2 depending on the client", async () => {
     const server = await opened.serve(name, {}, { tls: made.pair });
     expect(server.url).toBe(`https://127.0.0.1:${server.port}`);
     expect((await ask(await opened.session(server, made.authority.ca), { ":path": "/2" })).body).toBe(`GET ${server.url}/2`);
@@ -56,7 +56,7 @@ describe("listen under TLS", () => {
     expect(typeof (await handshake(server, { maxVersion: "TLSv1.2" }))).toBe("object");
   });
 
-  test("HTTP in clear is told what is spoken; TLS at a port in clear is ended", async () => {
+  test("plain HTTP gets an explanation; TLS on a plain port is closed", async () => {
     const server = await opened.serve(name, {}, { tls: made.pair });
     const response = await fetch(server.url.replace("https", "http"));
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("use https:// instead of http://")]);
@@ -93,7 +93,7 @@ describe("client certificates", () => {
     return last()?.clientCertificate;
   }
 
-  test("are shown when the authority vouches for them, and only then", async () => {
+  test("are presented only if the CA issued them", async () => {
     let last: HttpRequest | undefined;
     const exchange: Exchange = (request) => {
       last = request;
@@ -194,7 +194,7 @@ describe("reload", () => {
     const past = new Date("2020-01-02T00:00:00Z");
     const old = await made.authority.issue({ hosts: ["127.0.0.1"], notBefore: new Date("2020-01-01"), notAfter: past });
     const bad: readonly (readonly [Parameters<Listening["reload"]>[0], string])[] = [
-      [{ cert: made.pair.cert, key: other.key }, "TLS: the key does not belong to the certificate"],
+      [{ cert: made.pair.cert, key: other.key }, "TLS: the key does not match the certificate"],
       [{ cert: "nonsense", key: other.key }, "TLS: the certificate is not a PEM certificate"],
       [{ cert: other.cert, key: "nonsense" }, "TLS: the key is not a PEM private key"],
       [old, "TLS: the certificate expired at 2020-01-02T00:00:00.000Z"],

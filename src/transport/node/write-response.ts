@@ -1,17 +1,17 @@
 import type { ServerResponse } from "node:http";
 import type { Chunk, HttpResponse } from "../exchange.js";
 
-/** RFC 9110 §6.4.1: these never have content, so they say no length. */
+/** RFC 9110 §6.4.1: these never have content, so no length is written. */
 export function hasNoContent(status: number): boolean {
   return status === 204 || status === 304;
 }
 
-/** A whole answer: head and body leave in one write. Throws, before anything is written, for headers that are not HTTP. */
+/** Writes head and body in one write. Throws before writing if the headers are not valid HTTP. */
 export function writeWhole(res: ServerResponse, response: HttpResponse, closing: boolean): void {
   const body = response.body as Chunk | undefined; // streams go through StreamWriter
   const fields = flatHeaders(response.headers, closing);
   if (response.trailers !== undefined) {
-    // Trailers need chunks: with a length the message ends before them.
+    // Trailers require chunked encoding: with a length the message ends before them.
     res.writeHead(response.status, fields);
     if (body !== undefined) res.write(body);
     res.addTrailers(response.trailers());
@@ -26,7 +26,7 @@ export function writeWhole(res: ServerResponse, response: HttpResponse, closing:
   res.end(body);
 }
 
-/** Name, value, name, value: the form Node writes without copying it into an object of its own. */
+/** Flat name-value pairs, which Node writes without copying. */
 export function flatHeaders(headers: HttpResponse["headers"], closing: boolean): string[] {
   const fields: string[] = [];
   for (const name in headers) {

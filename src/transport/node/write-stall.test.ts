@@ -24,7 +24,7 @@ describe("a whole HTTP/1.1 answer", () => {
     opened.add(() => socket.destroy());
     socket.on("error", () => undefined);
     socket.pause();
-    // The second hears when the connection closes.
+    // The second is notified when the connection closes.
     socket.write("GET /large HTTP/1.1\r\nhost: h\r\n\r\nGET /wait HTTP/1.1\r\nhost: h\r\n\r\n");
     await cut.passed;
   });

@@ -1,5 +1,5 @@
 import type { AgentError, Call, Card } from "../../../envelope/index.js";
-import { withoutEndSlashes } from "../../../transport/address-parts.js";
+import { withoutTrailingSlashes } from "../../../transport/address-parts.js";
 import type { HttpResponse, Link } from "../../../transport/exchange.js";
 import { blame } from "../../../transport/fields.js";
 import { jsonBody } from "../../../transport/peer-answer.js";
@@ -30,7 +30,7 @@ export async function fetchCard(link: Link, url: string, call: Call, etag: strin
 /** The addresses a card may have, the likeliest first. */
 export function cardAddresses(url: string): readonly string[] {
   if (/\.json$/.test(url)) return [url];
-  const bases = [...new Set([withoutEndSlashes(url), new URL(url).origin])];
+  const bases = [...new Set([withoutTrailingSlashes(url), new URL(url).origin])];
   return bases.flatMap((base) => CARD_PATHS.map((path) => `${base}${path}`));
 }
 

@@ -179,7 +179,7 @@ describe("what comes back", () => {
     ["a proxy without its server", { status: 503, headers: {} }, "unavailable: HTTP 503 came instead of a gRPC answer"],
     ["a door that wants credentials", { status: 401, headers: {} }, "unauthenticated: HTTP 401 came instead of a gRPC answer"],
     ["a body that is too large", { status: 413, headers: {} }, "too_large: the peer answered with HTTP status 413"],
-    ["a redirect", { status: 302, headers: {} }, "bad_peer: HTTP 302: it redirects, and redirects are not followed"],
+    ["a redirect", { status: 302, headers: {} }, "bad_peer: HTTP 302: redirects are not followed"],
   ])("%s", async (_what, answer, expected) => {
     expect(await outcome(answer)).toBe(expected);
   });

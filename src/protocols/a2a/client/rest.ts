@@ -1,5 +1,5 @@
 import { AgentError, type ErrorCode, isObject, type JsonObject, type Maybe } from "../../../envelope/index.js";
-import { encodeSegment, withoutEndSlashes } from "../../../transport/address-parts.js";
+import { encodeSegment, withoutTrailingSlashes } from "../../../transport/address-parts.js";
 import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { badPeer, jsonBody, refuseRedirect } from "../../../transport/peer-answer.js";
 import { makeRequest } from "../../../transport/request.js";
@@ -13,7 +13,7 @@ export const restBinding: ClientBinding = {
   write(outgoing: Outgoing): HttpRequest {
     const { peer, name, call } = outgoing;
     const { method, path, params } = restTarget(name, outgoing.params, peer.version);
-    const base = withoutEndSlashes(peer.url);
+    const base = withoutTrailingSlashes(peer.url);
     const tenant = peer.tenant === undefined || peer.version === "0.3" ? "" : `/${encodeURIComponent(peer.tenant)}`;
     const version = peer.version === "0.3" ? "/v1" : "";
     const headers = commonHeaders(outgoing);

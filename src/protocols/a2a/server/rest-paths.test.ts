@@ -41,7 +41,7 @@ describe("matchRest()", () => {
   });
 
   test("takes a broken escape for the caller's mistake", () => {
-    expect(() => matchRest("GET", ["tasks", "%zz"])).toThrow("the path holds a broken percent escape");
+    expect(() => matchRest("GET", ["tasks", "%zz"])).toThrow("the path contains an invalid percent escape");
   });
 });
 

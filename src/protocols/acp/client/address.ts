@@ -1,5 +1,5 @@
 import type { Maybe } from "../../../envelope/index.js";
-import { withoutEndSlashes } from "../../../transport/address-parts.js";
+import { withoutTrailingSlashes } from "../../../transport/address-parts.js";
 
 /** Where a server is, and which of its agents an address names. */
 export interface AgentAddress {
@@ -12,7 +12,7 @@ export interface AgentAddress {
 /** `http://host/base/agents/name` names an agent; every other address is a server. */
 export function agentAddress(url: string): AgentAddress {
   const { origin, pathname } = new URL(url);
-  const path = withoutEndSlashes(pathname);
+  const path = withoutTrailingSlashes(pathname);
   const [, before = path, name] = /^(.*)\/agents\/([^/]+)$/.exec(path) ?? [];
   // The list of agents is an address people copy too.
   const base = `${origin}${name === undefined ? before.replace(/\/agents$/, "") : before}`;

@@ -1,11 +1,11 @@
-import { encodeSegment, withoutEndSlashes } from "../../../transport/address-parts.js";
+import { encodeSegment, withoutTrailingSlashes } from "../../../transport/address-parts.js";
 
 /** Where our own servers, and the seed's, take first messages; conversations and documents lie beside it. */
 const OWN_ENTRY = "/agora";
 
 /** The address below which everything of a peer lies, without a slash at its end. */
 export function baseOf(url: string): string {
-  const bare = withoutEndSlashes(url.split(/[?#]/, 1)[0] ?? "");
+  const bare = withoutTrailingSlashes(url.split(/[?#]/, 1)[0] ?? "");
   return bare.endsWith(OWN_ENTRY) ? bare.slice(0, -OWN_ENTRY.length) : bare;
 }
 
