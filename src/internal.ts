@@ -12,5 +12,5 @@ export {
 export { credentialHeaders, textOfAnswer } from "./client/index.js";
 export { isPromise, type LossSink } from "./envelope/index.js";
 export { limitedSignal } from "./policies/index.js";
-export { parseEntry, sentenceOf } from "./security/index.js";
+export { describeCardSignature, parseEntry } from "./security/index.js";
 export { DEFAULT_LIMITS, encodeSse, errorResponse, etagOf, isFresh, jsonResponse, SSE_COMMENT } from "./transport/index.js";

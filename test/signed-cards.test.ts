@@ -102,7 +102,7 @@ describe("a client", () => {
     });
     expect(peer.cardTrust).toBe("verified");
     expect(peer.card.original?.verifiedBy).toBe("acme");
-    expect(peer.evidence.at(-1)).toBe("the card is signed by acme, whose key is trusted here");
+    expect(peer.evidence.at(-1)).toBe("the card is signed by acme, a trusted key");
     expect(peer.card.skills[0]?.security).toEqual([{ bearer: ["files.read"] }]);
     const extended = await peer.extendedCard();
     expect(extended).toMatchObject({ description: "told to alice", iconUrl: "https://acme.example/i.png" });

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { AgentError, type Json, type JsonObject } from "../../src/index.js";
-import { sentenceOf } from "../../src/internal.js";
+import { describeCardSignature } from "../../src/internal.js";
 import {
   type CardSignatureResult,
   createCardCheck,
@@ -78,10 +78,11 @@ function addVerify(card: Command): void {
       const check = createCardCheck(await trustOf(options));
       const bytes = new TextEncoder().encode(await readSmallFile(path, "card"));
       const verdict = await judged(() => check(bytes));
-      if (verdict.result !== "verified") throw new CliError(EXIT.failure, sentenceOf(verdict), { code: verdict.result });
+      if (verdict.result !== "verified")
+        throw new CliError(EXIT.failure, describeCardSignature(verdict), { code: verdict.result });
       const output = createOutput(options.output);
       if (output.format === "json") await output.document({ ...verdict });
-      else await output.text(`${sentenceOf(verdict)}\n`);
+      else await output.text(`${describeCardSignature(verdict)}\n`);
     });
 }
 

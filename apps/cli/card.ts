@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Command } from "commander";
 import type { Card, Interface, Json, RemoteAgent, Skill } from "../../src/index.js";
-import { sentenceOf } from "../../src/internal.js";
+import { describeCardSignature } from "../../src/internal.js";
 import { type CardSignatureResult, createCardCheck } from "../../src/public/auth.js";
 import { addCardFiles } from "./card-files.js";
 import { addPeerOptions, type PeerOptions, type Visit, visit } from "./peer.js";
@@ -97,7 +97,7 @@ function describeCard({ peer, card, signature }: Shown): string {
   lines.push(...list("takes", [card.inputModes.join(", ")]), ...list("gives", [card.outputModes.join(", ")]));
   lines.push(`can         ${abilities(card)}`);
   lines.push(...list("security", securityLines(card.security)));
-  lines.push(...list("signature", [sentenceOf(signature)]));
+  lines.push(...list("signature", [describeCardSignature(signature)]));
   lines.push(...list("evidence", peer.evidence));
   return `${lines.join("\n")}\n`;
 }

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { AgentError } from "../../src/index.js";
 import {
   type Admission,
-  type ApiKeyPlace,
+  type ApiKeyLocation,
   type AuditFile,
   anyOf,
   apiKeys,
@@ -111,7 +111,7 @@ async function readKeys(path: string | undefined, env: NodeJS.ProcessEnv): Promi
     : asUsage(() => parseTokens(text), path ?? "KOINE_API_KEYS");
 }
 
-function readPlace(text: string): ApiKeyPlace {
+function readPlace(text: string): ApiKeyLocation {
   const colon = text.indexOf(":");
   const location = text.slice(0, colon);
   if (location !== "header" && location !== "query" && location !== "cookie")

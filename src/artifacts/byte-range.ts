@@ -1,8 +1,8 @@
 import type { ByteRange } from "./store.js";
 
 /**
- * RFC 9110 §14: the one range asked for. `whole` for none, for several and for what cannot be read, which servers may
- * answer in full; `unsatisfiable` for one that starts past the end.
+ * RFC 9110 §14: the requested range. `whole` for none, several, or an invalid one, which servers may answer in full;
+ * `unsatisfiable` for one that starts past the end.
  */
 export function readRange(header: string | undefined, size: number): ByteRange | "whole" | "unsatisfiable" {
   const match = header === undefined ? null : /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header.replaceAll(" ", ""));
@@ -19,7 +19,7 @@ export function readRange(header: string | undefined, size: number): ByteRange |
   return { start, end: last === "" ? size : Math.min(Number(last) + 1, size) };
 }
 
-/** RFC 9110 §14.4: what a 206 answer says it holds. Undefined for anything else. */
+/** RFC 9110 §14.4: the range of a 206 response. Undefined for anything else. */
 export function readContentRange(header: string | undefined): (ByteRange & { readonly size: number }) | undefined {
   const match = header === undefined ? null : /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/i.exec(header.trim());
   if (match === null) return undefined;

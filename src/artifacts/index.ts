@@ -1,9 +1,9 @@
-/** Large parts beside the message: kept, served by link, fetched when read. */
+/** Large content by reference: stored, served by link, fetched on demand. */
 export { openDiskArtifacts } from "./disk-store.js";
 export { DEFAULT_FETCH_LIMITS, type FetchLimits, type FetchOptions, fetchPart } from "./incoming.js";
 export { ARTIFACT_PATH, type ArtifactLinks, createArtifactLinks, type Grant, type LinkOptions } from "./links.js";
 export { createMemoryArtifacts } from "./memory-store.js";
-export { type Moved, type MoveOptions, moveLargeParts } from "./outgoing.js";
+export { type MovedContent, type MoveOptions, moveLargeParts } from "./outgoing.js";
 export { ARTIFACT_MEMBER } from "./reference.js";
 export { type ArtifactServerOptions, artifactExchange } from "./serve.js";
 export {

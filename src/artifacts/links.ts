@@ -2,29 +2,29 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { AgentError, type Maybe } from "../envelope/index.js";
 import { type ArtifactInfo, isArtifactId } from "./store.js";
 
-/** Where artifacts are served, below the base address of the host. */
+/** The path of artifacts below the host's base URL. */
 export const ARTIFACT_PATH = "/artifacts/";
 
-/** What links are made of. */
+/** Settings of artifact links. */
 export interface LinkOptions {
-  /** One per host, at least 32 bytes; links die with it. */
+  /** One per host, at least 32 bytes; links become invalid with it. */
   readonly secret: Uint8Array;
-  /** Scheme, host and base path, without a trailing slash. Asked for each link, because the port may not be known yet. */
+  /** Scheme, host and base path, without a trailing slash. Called per link, because the port may not be known yet. */
   baseUrl(): string;
   now(): number;
-  /** The life of a link; never longer than the artifact's. */
+  /** Lifetime of a link; never longer than the artifact's. */
   readonly linkMs?: Maybe<number>;
 }
 
-/** A link that passed: who it was made for is only compared, never read. */
+/** A valid link. Its owner can only be compared, not read. */
 export interface Grant {
   isFor(owner: string): boolean;
 }
 
-/** Makes links to artifacts, and knows its own. */
+/** Creates and verifies artifact links. */
 export interface ArtifactLinks {
   make(info: ArtifactInfo): string;
-  /** Throws `expired` for a link of ours whose time is over, and `not_found` for everything else. */
+  /** Throws `expired` for an expired link of ours, and `not_found` for anything else. */
   check(id: string, query: string): Grant;
 }
 
@@ -33,13 +33,13 @@ const DEFAULT_LINK_MS = 60 * 60 * 1000;
 const MAX_QUERY_CHARS = 512;
 
 /**
- * Links `…/artifacts/{id}?expires=…&owner=…&sig=…`, signed with HMAC-SHA-256. `owner` is a keyed digest: the peer that is
- * given a link does not learn who it belongs to.
+ * Links `…/artifacts/{id}?expires=…&owner=…&sig=…`, signed with HMAC-SHA-256. `owner` is a keyed digest: the peer that receives a link
+ * does not learn the owner.
  */
 export function createArtifactLinks(options: LinkOptions): ArtifactLinks {
   if (options.secret.length < SECRET_BYTES)
     throw new AgentError("invalid_message", `the secret for artifact links must have at least ${SECRET_BYTES} bytes`);
-  // The first word keeps the two uses of the secret apart.
+  // The prefix separates the two uses of the secret.
   const mac = (use: "link" | "owner", ...fields: readonly string[]): Buffer =>
     createHmac("sha256", options.secret)
       .update(`koine artifact ${use} 1\n${fields.join("\n")}`)
@@ -62,9 +62,9 @@ export function createArtifactLinks(options: LinkOptions): ArtifactLinks {
   };
 }
 
-/** One answer for a forged, foreign and missing artifact. */
+/** The same error for forged, foreign and missing artifacts. */
 export function notFound(): AgentError {
-  return new AgentError("not_found", "there is no such artifact");
+  return new AgentError("not_found", "no such artifact");
 }
 
 function readQuery(query: string): { readonly expires: string; readonly owner: string; readonly sig: string } {

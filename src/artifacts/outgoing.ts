@@ -3,36 +3,36 @@ import type { ArtifactLinks } from "./links.js";
 import { writeReference } from "./reference.js";
 import type { ArtifactInfo, ArtifactStore } from "./store.js";
 
-/** When parts move, where to, and for whom. */
+/** When parts are moved, where to, and for whom. */
 export interface MoveOptions {
-  /** Content of this many bytes or more does not travel inline. */
+  /** Content of this size or more is not sent inline. */
   readonly inlineBytes: number;
-  /** Whose artifacts they become: the principal the message is for. */
+  /** The owner of the artifacts: the principal that receives the message. */
   readonly owner: string;
   /** Without a store, large content is refused. */
   readonly artifacts?: Maybe<{ readonly store: ArtifactStore; readonly links: ArtifactLinks }>;
 }
 
-/** Content that may travel inline. */
-export interface Moved {
+/** Content that can be sent inline. */
+export interface MovedContent {
   readonly content: readonly Part[];
-  /** The new addresses, for `artifactRefs`. */
+  /** The new URLs, for `artifactRefs`. */
   readonly refs: readonly string[];
 }
 
-/** What a link takes in place of the part. */
+/** Size of a link that replaces a part. */
 const LINK_BYTES = 512;
 const encoder = new TextEncoder();
 
-/** Moves the largest parts to the store until the rest may travel inline; small content is handed back as it is. */
-export async function moveLargeParts(content: readonly Part[], options: MoveOptions): Promise<Moved> {
+/** Moves the largest parts to the store until the rest fits inline; small content is returned unchanged. */
+export async function moveLargeParts(content: readonly Part[], options: MoveOptions): Promise<MovedContent> {
   const chosen = chooseLargest(content, options.inlineBytes);
   if (chosen.size === 0) return { content, refs: [] };
   const { artifacts, owner } = options;
   if (artifacts === undefined)
     throw new AgentError(
       "too_large",
-      `content of ${options.inlineBytes} bytes or more needs an artifact store, and none is configured`,
+      `content of ${options.inlineBytes} bytes or more requires an artifact store, and none is configured`,
       {
         field: "content",
       },
@@ -54,14 +54,14 @@ export async function moveLargeParts(content: readonly Part[], options: MoveOpti
       moved.push(writeReference(part, url, { kind: part.kind, bytes: info.bytes, sha256: info.sha256 }));
     }
   } catch (thrown) {
-    // Nobody will ever hold their links.
+    // Their links will never be sent.
     for (const { id } of stored) await artifacts.store.delete(id);
     throw thrown;
   }
   return { content: moved, refs };
 }
 
-/** How a part without a media type is served. The part itself stays without one. */
+/** The served media type of a part without one. The part itself stays without. */
 const MEDIA_TYPES = { text: "text/plain; charset=utf-8", data: "application/json", raw: "application/octet-stream" } as const;
 
 function chooseLargest(content: readonly Part[], inlineBytes: number): ReadonlySet<Part> {

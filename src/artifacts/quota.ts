@@ -1,28 +1,28 @@
 import { AgentError } from "../envelope/index.js";
 import type { ArtifactLimits } from "./store.js";
 
-/** The room one artifact takes while it is written and after. */
-export interface Room {
-  /** Throws before the limit is passed, not after. */
+/** The space reserved for one artifact, during and after writing. */
+export interface Reservation {
+  /** Throws before the limit is exceeded. */
   grow(bytes: number): void;
-  /** Gives the room back; a second time does nothing. */
+  /** Releases the space; idempotent. */
   free(): void;
 }
 
-/** The room of one store. */
+/** The space accounting of one store. */
 export interface Quota {
-  /** Throws `overloaded` when the owner has its number. */
-  take(owner: string): Room;
-  /** Room of an artifact that is already there, whatever the limits say by now. */
-  adopt(owner: string, bytes: number): Room;
+  /** Throws `overloaded` if the owner has the maximum number of artifacts. */
+  reserve(owner: string): Reservation;
+  /** Accounts for an existing artifact, regardless of the limits. */
+  adopt(owner: string, bytes: number): Reservation;
 }
 
-/** Counts what a store holds, per owner and in all. */
+/** Tracks the space used per owner and in total. */
 export function createQuota(limits: ArtifactLimits): Quota {
   const perOwner = new Map<string, number>();
   let totalBytes = 0;
 
-  function occupy(owner: string, size: number): Room {
+  function occupy(owner: string, size: number): Reservation {
     let bytes = size;
     let freed = false;
     totalBytes += size;
@@ -30,7 +30,7 @@ export function createQuota(limits: ArtifactLimits): Quota {
     return {
       grow(more) {
         if (bytes + more > limits.artifactBytes)
-          throw new AgentError("too_large", `an artifact may have ${limits.artifactBytes} bytes; this one has more`);
+          throw new AgentError("too_large", `the artifact exceeds the limit of ${limits.artifactBytes} bytes`);
         if (totalBytes + more > limits.totalBytes)
           throw new AgentError("overloaded", "the artifact store is full; try again later");
         bytes += more;
@@ -40,17 +40,20 @@ export function createQuota(limits: ArtifactLimits): Quota {
         if (freed) return;
         freed = true;
         totalBytes -= bytes;
-        const left = (perOwner.get(owner) ?? 1) - 1;
-        if (left > 0) perOwner.set(owner, left);
+        const remaining = (perOwner.get(owner) ?? 1) - 1;
+        if (remaining > 0) perOwner.set(owner, remaining);
         else perOwner.delete(owner);
       },
     };
   }
 
   return {
-    take(owner) {
+    reserve(owner) {
       if ((perOwner.get(owner) ?? 0) >= limits.artifactsPerOwner)
-        throw new AgentError("overloaded", `one caller may keep ${limits.artifactsPerOwner} artifacts; try again later`);
+        throw new AgentError(
+          "overloaded",
+          `the limit of ${limits.artifactsPerOwner} artifacts per caller is reached; try again later`,
+        );
       return occupy(owner, 0);
     },
     adopt: occupy,

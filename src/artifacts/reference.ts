@@ -1,16 +1,16 @@
 import { isObject, type Maybe, type Metadata, type Part } from "../envelope/index.js";
 
-/** The member of a part's metadata that says what stands behind its URL. */
+/** Metadata member that describes the content behind a part's URL. */
 export const ARTIFACT_MEMBER = "urn:koine:artifact:1";
 
-/** What a moved part was, so that the receiver gets the same part back and can prove it. */
+/** The original part, so that the receiver can restore and verify it. */
 export interface Reference {
   readonly kind: "text" | "data" | "raw";
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** The part that travels in place of a moved one. */
+/** The URL part that replaces a moved part. */
 export function writeReference(part: Part, url: string, reference: Reference): Part {
   const { mediaType, name, metadata } = part;
   const { kind, bytes, sha256 } = reference;
@@ -23,7 +23,7 @@ export function writeReference(part: Part, url: string, reference: Reference): P
   };
 }
 
-/** Undefined for a part without one; a member of another form is not ours and proves nothing. */
+/** Undefined for a part without a valid reference. */
 export function readReference(part: Part): Maybe<Reference> {
   const member = part.metadata?.[ARTIFACT_MEMBER];
   if (!isObject(member)) return undefined;
@@ -33,7 +33,7 @@ export function readReference(part: Part): Maybe<Reference> {
   return typeof sha256 === "string" && /^[0-9a-f]{64}$/.test(sha256) ? { kind, bytes, sha256 } : undefined;
 }
 
-/** The author's own metadata again. */
+/** The author's own metadata. */
 export function withoutReference(metadata: Maybe<Metadata>): Maybe<Metadata> {
   if (metadata === undefined || !Object.hasOwn(metadata, ARTIFACT_MEMBER)) return metadata;
   const own = Object.entries(metadata).filter(([name]) => name !== ARTIFACT_MEMBER);

@@ -53,7 +53,7 @@ describe("a link", () => {
     expect(links.make(info)).toContain("expires=11000&");
   });
 
-  test("is gone when its time is over", async () => {
+  test("expires", async () => {
     const url = links.make(info);
     now = 1_499;
     expect((await get(url)).status).toBe(200);
@@ -81,7 +81,7 @@ describe("a link", () => {
       expect(await get(other)).toMatchObject({ status: 404, text: missing.text });
   });
 
-  test("needs a secret worth the name", () => {
+  test("requires a long secret", () => {
     expect(() => createArtifactLinks({ secret: new Uint8Array(31), baseUrl: () => "", now: () => 0 })).toThrow("32 bytes");
   });
 });
@@ -107,11 +107,11 @@ describe("credentials beside a link", () => {
     expect(await status("Bearer alice-token-0123456789")).toBe(200);
   });
 
-  test("of somebody else close it", async () => {
+  test("of another caller are refused", async () => {
     expect(await status("Bearer bob-token-0123456789")).toBe(404);
   });
 
-  test("that are wrong are wrong", async () => {
+  test("that are invalid are refused", async () => {
     const response = await get(links.make(info), { authorization: "Bearer nobody-knows-this" }, door(TOKENS));
     const challenge = expect.stringContaining('Bearer realm="koine", error="invalid_token"'); // RFC 6750 §3.1
     expect(response).toMatchObject({ status: 401, headers: { "www-authenticate": challenge } });
@@ -119,7 +119,7 @@ describe("credentials beside a link", () => {
 });
 
 describe("an artifact", () => {
-  test("comes whole, as a download nobody runs", async () => {
+  test("is served complete, as a non-executable download", async () => {
     const { status, headers, text } = await get(links.make(info));
     expect({ status, text }).toEqual({ status: 200, text: "abc" });
     expect(headers).toEqual({

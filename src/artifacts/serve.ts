@@ -6,7 +6,7 @@ import { readRange } from "./byte-range.js";
 import { ARTIFACT_PATH, type ArtifactLinks, notFound } from "./links.js";
 import type { ArtifactInfo, ArtifactStore, ByteRange } from "./store.js";
 
-/** What artifacts are served from, and who says who is calling. */
+/** The store, the links and the authentication of an artifact server. */
 export interface ArtifactServerOptions {
   readonly store: ArtifactStore;
   readonly links: ArtifactLinks;
@@ -23,15 +23,15 @@ const STATUS: { readonly [code: string]: number } = {
 };
 
 /**
- * Answers `GET` and `HEAD` on `/artifacts/{id}`. The link is the permission: who holds it may read without credentials.
- * Credentials can only take away: a caller known to be somebody else than the owner is refused, and wrong ones are wrong.
+ * Serves `GET` and `HEAD` on `/artifacts/{id}`. The link is the permission: its holder may read without credentials. Credentials can
+ * only restrict: an authenticated caller other than the owner is refused, and invalid ones fail.
  */
-export function artifactExchange(door: ArtifactServerOptions): Exchange {
+export function artifactExchange(options: ArtifactServerOptions): Exchange {
   return async (request) => {
     if (request.method !== "GET" && request.method !== "HEAD")
       return errorResponse(405, new AgentError("unsupported_method", "artifacts can only be read"), { allow: "GET, HEAD" });
     try {
-      return answer(request, await permitted(request, door), door.store);
+      return answer(request, await permitted(request, options), options.store);
     } catch (thrown) {
       const error = AgentError.from(thrown);
       return errorResponse(STATUS[error.code] ?? 500, error, { "cache-control": "no-store" });
@@ -49,7 +49,7 @@ async function permitted(request: HttpRequest, { store, links, admit }: Artifact
   return info;
 }
 
-/** A link names no tenant, so a caller that belongs to none may have made it in any of its own. */
+/** A link has no tenant, so a caller without one may have created it in any of its tenants. */
 function isOwner(caller: Principal, owner: string): boolean {
   return caller.owner === (caller.tenant === undefined ? subjectOf(owner) : owner);
 }
@@ -87,14 +87,14 @@ function answer(request: HttpRequest, info: ArtifactInfo, store: ArtifactStore):
   return { status: range === "whole" ? 200 : 206, headers: sent, body };
 }
 
-/** RFC 9110 §13.1.5: a range of another version is no use, so the whole is sent. Ranges are for `GET` (§14.2). */
+/** RFC 9110 §13.1.5: the whole artifact is sent if the version differs. Ranges apply to `GET` only (§14.2). */
 function rangeOf({ method, headers }: HttpRequest, size: number, etag: string): ByteRange | "whole" | "unsatisfiable" {
   const condition = headers["if-range"];
   if (method !== "GET" || (condition !== undefined && condition !== etag)) return "whole";
   return readRange(headers["range"], size);
 }
 
-/** Somebody else's bytes under our name: never run, never guessed at, never kept by a cache in between. */
+/** Untrusted bytes under our name: must not be executed, sniffed or cached by intermediaries. */
 function describe(info: ArtifactInfo, etag: string): { readonly [name: string]: string } {
   return {
     "content-type": safeMediaType(info.mediaType),
@@ -104,7 +104,7 @@ function describe(info: ArtifactInfo, etag: string): { readonly [name: string]: 
     "cache-control": "private, no-store",
     "accept-ranges": "bytes",
     etag,
-    "repr-digest": digestOf(info), // RFC 9530 §3: of the whole, also in an answer that holds a range
+    "repr-digest": digestOf(info), // RFC 9530 §3: of the whole artifact, also in a range response
   };
 }
 
@@ -118,10 +118,10 @@ function safeMediaType(mediaType: Maybe<string>): string {
     : "application/octet-stream";
 }
 
-/** RFC 6266 with the UTF-8 form of RFC 8187: nothing in a name can end the header or the quotes. */
+/** RFC 6266 with the UTF-8 form of RFC 8187: the name cannot break out of the header or the quotes. */
 function disposition(name: Maybe<string>): string {
   if (name === undefined || name === "") return "attachment";
-  const short = name.slice(0, 200).replaceAll(/[\ud800-\udfff]/gu, "_"); // half of a pair cannot be escaped
+  const short = name.slice(0, 200).replaceAll(/[\ud800-\udfff]/gu, "_"); // lone surrogates cannot be escaped
   const ascii = short.replaceAll(/[^\w. -]/g, "_");
   const escaped = encodeURIComponent(short).replaceAll(/['()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
   return `attachment; filename="${ascii}"; filename*=UTF-8''${escaped}`;

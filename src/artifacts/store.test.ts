@@ -179,7 +179,7 @@ describe("a folder of artifacts", () => {
     expect(await reader.find(info.id)).toEqual(info);
   });
 
-  test("has no half artifacts, whatever a crash left", async () => {
+  test("has no partial artifacts after a crash", async () => {
     await mkdir(folder);
     const old = new Date(0);
     const write = async (name: string, text: string, at?: Date): Promise<void> => {
@@ -198,7 +198,7 @@ describe("a folder of artifacts", () => {
     for (const id of ["a", "b", "c", "d", "e", "x"]) expect(await store.find(id)).toBeUndefined();
   });
 
-  test("leaves no litter behind a refused artifact", async () => {
+  test("leaves no files behind after a refused artifact", async () => {
     const store = await openDiskArtifacts(folder, options());
     await expect(store.put(pieces("x".repeat(60), "x".repeat(60)), { owner: "o" })).rejects.toMatchObject({ code: "too_large" });
     expect(await readdir(folder)).toEqual([]);

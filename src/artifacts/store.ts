@@ -1,17 +1,17 @@
 import type { Maybe } from "../envelope/index.js";
 
-/** Everything a store keeps has an owner, a size and an end. */
+/** Limits of an artifact store. */
 export interface ArtifactLimits {
-  /** One artifact. */
+  /** Size of one artifact. */
   readonly artifactBytes: number;
   readonly artifactsPerOwner: number;
-  /** All artifacts together, those being written included. */
+  /** All artifacts together, including those being written. */
   readonly totalBytes: number;
-  /** How long an artifact is kept, and so the longest life of a link to it. */
+  /** How long an artifact is kept, which also limits its links. */
   readonly keepMs: number;
 }
 
-/** Modest, for one agent on one machine. */
+/** Defaults for one agent on one machine. */
 export const DEFAULT_ARTIFACT_LIMITS: ArtifactLimits = Object.freeze({
   artifactBytes: 64 * 1024 * 1024,
   artifactsPerOwner: 1_000,
@@ -19,20 +19,20 @@ export const DEFAULT_ARTIFACT_LIMITS: ArtifactLimits = Object.freeze({
   keepMs: 60 * 60 * 1000,
 });
 
-/** What is said when content is put. */
+/** Given when content is stored. */
 export interface ArtifactFacts {
   readonly owner: string;
   readonly mediaType?: Maybe<string>;
   readonly name?: Maybe<string>;
 }
 
-/** What is known once it is there. */
+/** Known once the content is stored. */
 export interface ArtifactInfo extends ArtifactFacts {
   readonly id: string;
   readonly bytes: number;
-  /** Of the whole content, 64 hex digits in lower case. */
+  /** SHA-256 of the whole content, 64 lower-case hex digits. */
   readonly sha256: string;
-  /** Milliseconds since the epoch; from then on the artifact is not found. */
+  /** Milliseconds since the epoch, after which the artifact is not found. */
   readonly expiresAt: number;
 }
 
@@ -42,30 +42,30 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** Bytes at once, or as they come. */
+/** Complete bytes, or a stream. */
 export type ArtifactContent = Uint8Array | AsyncIterable<Uint8Array>;
 
-/** Where large parts live while they travel. Missing and expired are the same; whose it is, is the caller's to check. */
+/** Stores large parts while messages refer to them. Missing and expired are the same; the caller checks ownership. */
 export interface ArtifactStore {
-  /** Throws `too_large` for one artifact over its limit, `overloaded` when the owner or the store is full. */
+  /** Throws `too_large` for an artifact over its limit, `overloaded` if the owner or the store is full. */
   put(content: ArtifactContent, facts: ArtifactFacts): Promise<ArtifactInfo>;
   find(id: string): Promise<Maybe<ArtifactInfo>>;
-  /** The content, read as it is taken; nothing is held open before the first chunk is asked for. */
+  /** Streams the content; nothing is opened before the first chunk is pulled. */
   read(info: ArtifactInfo, range?: ByteRange): AsyncIterable<Uint8Array>;
-  /** True if it was there. */
+  /** True if it existed. */
   delete(id: string): Promise<boolean>;
-  /** Removes what has expired and says how many; `put` does so too. */
+  /** Removes expired artifacts and returns their number; `put` does so too. */
   sweep(): Promise<number>;
 }
 
-/** Time and identity, given in. Ids must be hard to guess. */
+/** Injected clock and ids. Ids must be hard to guess. */
 export interface StoreOptions {
   readonly limits?: Maybe<Partial<ArtifactLimits>>;
   now(): number;
   newId(): string;
 }
 
-/** Ids become file names and path segments, so they are of letters, digits, `-` and `_` only. */
+/** Ids become file names and path segments: letters, digits, `-` and `_` only. */
 export function isArtifactId(id: string): boolean {
   return /^[A-Za-z0-9_-]{1,128}$/.test(id);
 }

@@ -1,5 +1,11 @@
 import { AgentError, type Card, type Maybe } from "../envelope/index.js";
-import { type CardSignatureResult, type CardTrust, createCardCheck, publishedKeys, sentenceOf } from "../security/index.js";
+import {
+  type CardSignatureResult,
+  type CardTrust,
+  createCardCheck,
+  describeCardSignature,
+  publishedKeys,
+} from "../security/index.js";
 import type { Link } from "../transport/exchange.js";
 import type { Candidate } from "./pick-interface.js";
 
@@ -20,7 +26,7 @@ export function cardChecker(trust: Maybe<CardTrust>, link: Link, now: () => numb
   return async (card) => {
     const verdict = await check(card.original?.bytes);
     const { result } = verdict;
-    const evidence = trust === undefined && result === "unsigned" ? undefined : sentenceOf(verdict);
+    const evidence = trust === undefined && result === "unsigned" ? undefined : describeCardSignature(verdict);
     if (result !== "verified" || card.original === undefined) return { card, trust: result, evidence };
     return { card: { ...card, original: { ...card.original, verifiedBy: verdict.by } }, trust: result, evidence };
   };

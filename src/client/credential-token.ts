@@ -1,5 +1,5 @@
 import { AgentError, type Cancel, type Maybe } from "../envelope/index.js";
-import { askForToken, type GivenToken, hostOf, type JsonQuestion, renewAfterMs } from "../security/index.js";
+import { hostOf, type IssuedToken, type JsonRequest, renewAfterMs, requestToken } from "../security/index.js";
 import type { Link } from "../transport/exchange.js";
 import type { ClientCredentials } from "./credentials.js";
 import type { TokenRequest } from "./satisfy-security.js";
@@ -30,7 +30,7 @@ export interface TokenHolderOptions {
   /** What carries the question. Default: a connection of its own. */
   readonly link?: Maybe<Link>;
   /** For a connection of its own. */
-  readonly tls?: JsonQuestion["tls"];
+  readonly tls?: JsonRequest["tls"];
   readonly limits?: Maybe<TokenLimits>;
 }
 
@@ -77,16 +77,16 @@ export class TokenHolder {
     }
   }
 
-  #ask(): Promise<GivenToken> {
+  #ask(): Promise<IssuedToken> {
     const { wish, client, link, tls } = this.#options;
     const { fetchMs, answerBytes, unknownLifeMs } = this.#limits;
-    return askForToken({
+    return requestToken({
       url: wish.tokenUrl,
       client,
       form: { grant_type: "client_credentials", scope: wish.scopes.length > 0 ? wish.scopes.join(" ") : undefined },
       timeoutMs: fetchMs,
       maxBytes: answerBytes,
-      unknownLifeMs,
+      defaultLifeMs: unknownLifeMs,
       link,
       tls,
       refused(_status, error) {

@@ -1,7 +1,7 @@
 /** Who may call: tokens, keys, JWT, certificates, signed cards, the audit log. */
 export {
   type Admission,
-  type ApiKeyPlace,
+  type ApiKeyLocation,
   AUDIT_EVENTS,
   type AuditEntry,
   type AuditEvent,

@@ -1,8 +1,8 @@
 import type { Maybe } from "../envelope/index.js";
 
 /**
- * How private an address is. `reserved` is for addresses no document may lead to: link-local (where clouds keep their
- * metadata service), multicast, and everything that is not assigned to hosts.
+ * How private an address is. `reserved` addresses may never be reached from a document: link-local (which includes cloud metadata
+ * services), multicast, and everything that is not assigned to hosts.
  */
 export type AddressClass = "reserved" | "loopback" | "private" | "public";
 
@@ -13,10 +13,10 @@ export function isAsPublic(to: AddressClass, from: AddressClass): boolean {
   return RANK[to] >= RANK[from];
 }
 
-/** Eight groups of 16 bits; IPv4 is kept as the four bytes it has. */
+/** The four bytes of an IPv4 address. */
 type Bytes4 = readonly [number, number, number, number];
 
-/** The class of a literal IPv4 or IPv6 address, brackets and zone allowed; undefined for any other text, names included. */
+/** The class of a literal IPv4 or IPv6 address, with or without brackets and zone; undefined for host names and any other text. */
 export function addressClass(address: string): Maybe<AddressClass> {
   const text = address.startsWith("[") && address.endsWith("]") ? address.slice(1, -1) : address;
   if (!text.includes(":")) {
@@ -27,7 +27,7 @@ export function addressClass(address: string): Maybe<AddressClass> {
   return groups && classOfIpv6(groups);
 }
 
-/** What one caller can choose freely is one network: an IPv4 address, or the half of an IPv6 address that its provider gave. */
+/** The network a caller is counted under: an IPv4 address, or the /64 prefix of an IPv6 address. */
 export function networkOf(address: string): string {
   const groups = address.includes(":") ? parseIpv6(address) : undefined;
   if (groups === undefined || groups[0] === 0) return address;
@@ -37,7 +37,7 @@ export function networkOf(address: string): string {
     .join(":");
 }
 
-/** Strictly four decimal numbers: the other spellings (`0x7f.1`, `2130706433`, `0177.0.0.1`) are for the URL parser to undo. */
+/** Strictly four decimal numbers: the URL parser normalises other spellings (`0x7f.1`, `2130706433`, `0177.0.0.1`). */
 function parseIpv4(text: string): Maybe<Bytes4> {
   const fields = text.split(".");
   if (fields.length !== 4) return undefined;
@@ -93,10 +93,10 @@ function classOfIpv4([a, b, c, d]: Bytes4): AddressClass {
   return a >= 224 ? "reserved" : "public"; // multicast, then unassigned and broadcast
 }
 
-/** The first 32 bits of the local networks in which clouds keep their metadata: fd00:ec2::254, fd20:ce::254, fd00:42::42. */
+/** The first 32 bits of the local networks that clouds use for metadata: fd00:ec2::254, fd20:ce::254, fd00:42::42. */
 const METADATA_NETWORKS: ReadonlySet<number> = new Set([0xfd000ec2, 0xfd2000ce, 0xfd000042]);
 
-/** IANA IPv6 special-purpose registry. Where an IPv4 address travels inside, its class counts. */
+/** IANA IPv6 special-purpose registry. An embedded IPv4 address determines the class. */
 function classOfIpv6(groups: readonly number[]): AddressClass {
   const [g0 = 0, g1 = 0, , , , g5 = 0, g6 = 0, g7 = 0] = groups;
   const embedded: Bytes4 = [g6 >> 8, g6 & 255, g7 >> 8, g7 & 255];

@@ -29,7 +29,7 @@ const thrown = (run: () => unknown): unknown => {
 };
 
 describe("bearerTokens()", () => {
-  test("knows who holds which token", () => {
+  test("identifies the holder of a token", () => {
     const alice = { id: "alice", scheme: "bearer", scopes: [], owner: "bearer:alice" };
     expect(admit(asking(`Bearer ${TOKEN}`))).toEqual(alice);
     expect(admit(asking(`bearer ${TOKEN}`))).toEqual(alice);
@@ -95,7 +95,7 @@ describe("parseTokens()", () => {
   });
 
   for (const [text, message] of [
-    ["", "no token is configured, so nobody could get in"],
+    ["", "no token is configured, so every caller would be refused"],
     [TOKEN, "entry 1 of the tokens is not of the form name=token"],
     [`=${TOKEN}`, "entry 1 of the tokens is not of the form name=token"],
     [`a=${TOKEN}\na=${OTHER}`, 'entry 2 of the tokens repeats the name "a"'],
@@ -106,7 +106,7 @@ describe("parseTokens()", () => {
     });
 });
 
-test("openAdmission() takes everybody for the one anonymous owner", () => {
+test("openAdmission() admits everyone as the anonymous caller", () => {
   expect(openAdmission()(asking())).toBe(ANONYMOUS);
 });
 

@@ -4,19 +4,19 @@ import { BEARER_CHALLENGE, bearerRefusal, presentedToken, presentsBearer } from 
 import { checkSecrets, MAX_TOKEN_CHARS, type SecretKind, secretHolders } from "./secret-holders.js";
 
 /**
- * Who is it? Throws `unauthenticated`, `forbidden`, or `unavailable` when it cannot be found out now. Any function will do;
- * the members say what cards, the bind rule and `anyOf` need.
+ * Authenticates a request. Throws `unauthenticated`, `forbidden`, or `unavailable` if the check is not possible now. Any function
+ * qualifies; the members describe it for cards, the bind rule and `anyOf`.
  */
 export interface Admission {
   (request: HttpRequest): Principal | Promise<Principal>;
-  /** True if it lets everybody in. */
+  /** True if it admits everyone. */
   readonly open?: boolean;
   readonly security?: Security;
-  /** True if the request brings the credential this is about. Absent: it judges every request. */
+  /** Whether the request presents this kind of credential. Absent: applies to every request. */
   claims?(request: HttpRequest): boolean;
-  /** The credential in words. */
+  /** Description of the credential, for error messages. */
   readonly accepts?: string;
-  /** Its `WWW-Authenticate` challenge, where HTTP has one. */
+  /** Its `WWW-Authenticate` challenge, if HTTP defines one. */
   readonly challenge?: string;
 }
 
@@ -26,12 +26,12 @@ const BEARER: Security = Object.freeze({
   anyOf: [{ bearer: [] }],
 });
 const TOKENS: SecretKind = {
-  word: "token",
-  allowed: /^[A-Za-z0-9\-._~+/]+=*$/, // RFC 6750 §2.1: what can stand in the header at all
+  noun: "token",
+  allowed: /^[A-Za-z0-9\-._~+/]+=*$/, // RFC 6750 §2.1: the token syntax of the header
   principal: (name) => ({ id: name, scheme: "bearer", scopes: [], owner: ownerOf("bearer", name) }),
 };
 
-/** Everybody is the one anonymous owner. */
+/** Admits everyone as the anonymous caller. */
 export function openAdmission(): Admission {
   return Object.assign(() => ANONYMOUS, { open: true, security: NO_SECURITY });
 }
@@ -42,9 +42,9 @@ export function bearerTokens(tokens: ReadonlyMap<string, string>): Admission {
 
   function admit(request: HttpRequest): Principal {
     const token = presentedToken(request, MAX_TOKEN_CHARS);
-    if (token === undefined) throw bearerRefusal(undefined, "this agent needs a bearer token in the Authorization header");
+    if (token === undefined) throw bearerRefusal(undefined, "this agent requires a bearer token in the Authorization header");
     const holder = holderOf(token);
-    if (holder === undefined) throw bearerRefusal("invalid_token", "the bearer token is not known here");
+    if (holder === undefined) throw bearerRefusal("invalid_token", "unknown bearer token");
     return holder;
   }
   return Object.assign(admit, {
@@ -57,8 +57,8 @@ export function bearerTokens(tokens: ReadonlyMap<string, string>): Admission {
 }
 
 /**
- * Tokens out of a file or an environment variable: one `name=token` per line or comma, `#` starts a comment line. Errors
- * name the entry by its number and never show it.
+ * Parses tokens from a file or an environment variable: one `name=token` per line or comma, `#` starts a comment line. Errors
+ * identify the entry by its number and never show it.
  */
 export function parseTokens(text: string): ReadonlyMap<string, string> {
   const tokens = new Map<string, string>();
@@ -76,7 +76,7 @@ export function parseTokens(text: string): ReadonlyMap<string, string> {
   return tokens;
 }
 
-/** What a card says about getting in. An admission of unknown kind says nothing. */
+/** The security section of a card. Empty for a custom admission without a description. */
 export function describeSecurity(admission: Admission): Security {
   return admission.security ?? NO_SECURITY;
 }

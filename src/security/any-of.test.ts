@@ -24,21 +24,21 @@ async function refusal(run: () => unknown): Promise<AgentError> {
 describe("anyOf()", () => {
   const admit = anyOf(keys, tokens, clientCertificates());
 
-  test("lets in by each way", () => {
+  test("admits by each credential", () => {
     expect(admit(asking({ "x-api-key": KEY }))).toMatchObject({ owner: "key:bob" });
     expect(admit(asking({ authorization: `Bearer ${TOKEN}` }))).toMatchObject({ owner: "bearer:ann" });
   });
 
   test("does not try a wrong credential as another one", async () => {
     const both = asking({ "x-api-key": "wrong-key-wrong-key", authorization: `Bearer ${TOKEN}` });
-    expect((await refusal(() => admit(both))).message).toBe("the API key is not known here");
+    expect((await refusal(() => admit(both))).message).toBe("unknown API key");
   });
 
   test("lists what is accepted, with every challenge", async () => {
     const error = await refusal(() => admit(asking({})));
     expect(error).toMatchObject({ code: "unauthenticated", facts: { head: { "www-authenticate": 'Bearer realm="koine"' } } });
     expect(error.message).toBe(
-      "this agent needs an API key in the header field X-Api-Key, or a bearer token, or a TLS client certificate",
+      "this agent requires an API key in the header field X-Api-Key, or a bearer token, or a TLS client certificate",
     );
     const wrongKey = await refusal(() => admit(asking({ "x-api-key": "wrong-key-wrong-key" })));
     expect(wrongKey.facts.head).toEqual({ "www-authenticate": 'Bearer realm="koine"' });
@@ -52,12 +52,12 @@ describe("anyOf()", () => {
     const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
     const tokenOf = (iss: string) => `${encode({ alg: "HS256" })}.${encode({ iss })}.AAAA`;
     const say = async (token: string) => (await refusal(() => several(asking({ authorization: `Bearer ${token}` })))).message;
-    expect(await say(tokenOf("https://two.example"))).toBe("the signature of the token is not right");
-    expect(await say(tokenOf("https://three.example"))).toBe("the bearer token is not known here");
+    expect(await say(tokenOf("https://two.example"))).toBe("the signature of the token is invalid");
+    expect(await say(tokenOf("https://three.example"))).toBe("unknown bearer token");
     expect(several(asking({ authorization: `Bearer ${TOKEN}` }))).toMatchObject({ id: "ann" });
   });
 
-  test("refuses an order in which some could never be asked", () => {
+  test("refuses an order in which some could never apply", () => {
     expect(() => anyOf(openAdmission(), tokens)).toThrow("must be the last");
     expect(() => anyOf()).toThrow("nobody could get in");
     const optional = anyOf(tokens, openAdmission());

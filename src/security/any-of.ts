@@ -3,17 +3,18 @@ import type { HttpRequest } from "../transport/exchange.js";
 import { type Admission, describeSecurity } from "./admission.js";
 
 /**
- * Several ways in, asked in order. The first whose credential is presented decides alone: a wrong token is refused, never
- * tried as something else.
+ * Combines several admissions, checked in order. The first one whose credential is presented decides: a wrong token is refused and
+ * never tried as another credential.
  */
 export function anyOf(...admissions: readonly Admission[]): Admission {
-  if (admissions.length === 0) throw new AgentError("invalid_message", "no admission is given, so nobody could get in");
-  const greedy = admissions.findIndex(({ claims }) => claims === undefined);
-  if (greedy !== -1 && greedy < admissions.length - 1)
-    throw new AgentError("invalid_message", "an admission that judges every request must be the last of several");
+  if (admissions.length === 0)
+    throw new AgentError("invalid_message", "no admission is configured, so every caller would be refused");
+  const catchAll = admissions.findIndex(({ claims }) => claims === undefined);
+  if (catchAll !== -1 && catchAll < admissions.length - 1)
+    throw new AgentError("invalid_message", "an admission that applies to every request must come last");
   const challenges = [...new Set(admissions.flatMap(({ challenge }) => challenge ?? []))];
 
-  /** Whoever was refused by one way hears about all of them. */
+  /** A refusal lists the challenges of all admissions. */
   function refused(thrown: unknown): AgentError {
     const error = AgentError.from(thrown);
     return error.code === "unauthenticated" ? withChallenges(error, challenges) : error;
@@ -21,7 +22,7 @@ export function anyOf(...admissions: readonly Admission[]): Admission {
 
   function admit(request: HttpRequest): Principal | Promise<Principal> {
     const chosen = admissions.find(({ claims }) => claims === undefined || claims(request));
-    if (chosen === undefined) throw withChallenges(nothingPresented(admissions), challenges);
+    if (chosen === undefined) throw withChallenges(noCredential(admissions), challenges);
     try {
       const admitted = chosen(request);
       return admitted instanceof Promise ? admitted.catch((thrown: unknown) => Promise.reject(refused(thrown))) : admitted;
@@ -32,17 +33,17 @@ export function anyOf(...admissions: readonly Admission[]): Admission {
   return Object.assign(admit, {
     open: admissions.some(({ open }) => open === true),
     security: mergeSecurity(admissions.map(describeSecurity)),
-    ...(greedy === -1 ? { claims: (request: HttpRequest) => admissions.some(({ claims }) => claims?.(request) === true) } : {}),
-    accepts: wordsFor(admissions),
+    ...(catchAll === -1 ? { claims: (request: HttpRequest) => admissions.some(({ claims }) => claims?.(request) === true) } : {}),
+    accepts: describeCredentials(admissions),
     ...(challenges.length === 0 ? {} : { challenge: challenges.join(", ") }),
   });
 }
 
-function nothingPresented(admissions: readonly Admission[]): AgentError {
-  return new AgentError("unauthenticated", `this agent needs ${wordsFor(admissions)}`);
+function noCredential(admissions: readonly Admission[]): AgentError {
+  return new AgentError("unauthenticated", `this agent requires ${describeCredentials(admissions)}`);
 }
 
-function wordsFor(admissions: readonly Admission[]): string {
+function describeCredentials(admissions: readonly Admission[]): string {
   return [...new Set(admissions.map(({ accepts }) => accepts ?? "other credentials"))].join(", or ");
 }
 
@@ -57,28 +58,28 @@ function withChallenges(error: AgentError, challenges: readonly string[]): Agent
   });
 }
 
-/** All schemes and all alternatives. Two schemes of one name that differ get names of their own; two that are the same are one. */
+/** Merges schemes and alternatives. Different schemes with the same name are renamed; equal ones are merged. */
 export function mergeSecurity(all: readonly Security[]): Security {
   const schemes = new Map<string, Security["schemes"][string]>();
   const alternatives = new Map<string, Security["anyOf"][number]>();
   for (const security of all) {
-    const named = new Map(Object.entries(security.schemes).map(([name, scheme]) => [name, place(schemes, name, scheme)]));
+    const named = new Map(Object.entries(security.schemes).map(([name, scheme]) => [name, addScheme(schemes, name, scheme)]));
     for (const alternative of security.anyOf) {
       const renamed = Object.fromEntries(Object.entries(alternative).map(([name, scopes]) => [named.get(name) ?? name, scopes]));
       alternatives.set(JSON.stringify(renamed), renamed);
     }
-    // Whoever lets everybody in demands nothing, and says so beside the others.
+    // An open admission adds the empty requirement as an alternative.
     if (security.anyOf.length === 0 && all.length > 1) alternatives.set("{}", {});
   }
   return { schemes: Object.fromEntries(schemes), anyOf: [...alternatives.values()] };
 }
 
-function place(schemes: Map<string, Security["schemes"][string]>, name: string, scheme: Security["schemes"][string]): string {
+function addScheme(schemes: Map<string, Security["schemes"][string]>, name: string, scheme: Security["schemes"][string]): string {
   const text = JSON.stringify(scheme);
   for (let index = 1; ; index++) {
     const candidate = index === 1 ? name : `${name}${index}`;
-    const there = schemes.get(candidate);
-    if (there === undefined) schemes.set(candidate, scheme);
-    if (there === undefined || JSON.stringify(there) === text) return candidate;
+    const existing = schemes.get(candidate);
+    if (existing === undefined) schemes.set(candidate, scheme);
+    if (existing === undefined || JSON.stringify(existing) === text) return candidate;
   }
 }

@@ -47,11 +47,11 @@ describe("apiKeys()", () => {
     for (const query of ["", "?other=1", "?key"])
       expect(refusal(() => admit(request({}, query)))).toMatchObject({
         code: "unauthenticated",
-        message: "this agent needs an API key in the query parameter key",
+        message: "this agent requires an API key in the query parameter key",
       });
     for (const query of ["?key=", `?key=${KEY}x`, `?key=${KEY}&key=${KEY}`, "?key=%zz", `?key=${"x".repeat(5_000)}`]) {
       const error = refusal(() => admit(request({}, query)));
-      expect(error).toMatchObject({ code: "unauthenticated", message: "the API key is not known here" });
+      expect(error).toMatchObject({ code: "unauthenticated", message: "unknown API key" });
       expect(inspect(error, { depth: 9 })).not.toContain(KEY);
     }
   });

@@ -3,33 +3,34 @@ import type { HttpRequest } from "../transport/exchange.js";
 import type { Admission } from "./admission.js";
 import { type SecretKind, secretHolders } from "./secret-holders.js";
 
-/** Where callers put their key, and under which name. */
-export interface ApiKeyPlace {
+/** Where callers send their API key. */
+export interface ApiKeyLocation {
   readonly location: "header" | "query" | "cookie";
   readonly name: string;
 }
 
-/** Header and cookie names (RFC 9110 §5.6.2); in a query the same letters need no escape but a few, and those are decoded. */
+/** Header and cookie names (RFC 9110 §5.6.2); in a query some of these characters are escaped and get decoded. */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/;
 const KEYS: SecretKind = {
-  word: "key",
-  allowed: /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/, // RFC 6265 §4.1.1: what a cookie can carry, a header can too
+  noun: "key",
+  allowed: /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/, // RFC 6265 §4.1.1: cookie syntax, which is also valid in a header
   principal: (name) => ({ id: name, scheme: "key", scopes: [], owner: ownerOf("key", name) }),
 };
 
-/** Static API keys by the name of their holder. Two keys at once are no key: nobody knows which one was meant. */
-export function apiKeys(keys: ReadonlyMap<string, string>, place: ApiKeyPlace): Admission {
-  const { location, name } = place;
-  if (!NAME.test(name)) throw new AgentError("invalid_message", `${JSON.stringify(name.slice(0, 100))} cannot name an API key`);
+/** Static API keys by holder name. A request with two keys is refused as ambiguous. */
+export function apiKeys(keys: ReadonlyMap<string, string>, keyLocation: ApiKeyLocation): Admission {
+  const { location, name } = keyLocation;
+  if (!NAME.test(name))
+    throw new AgentError("invalid_message", `${JSON.stringify(name.slice(0, 100))} is not a valid API key name`);
   const holderOf = secretHolders(keys, KEYS);
   const read = READERS[location](name);
-  const accepts = `an API key in the ${location} ${WHAT[location]} ${name}`;
+  const accepts = `an API key in the ${location} ${LOCATION_TEXT[location]} ${name}`;
 
   function admit(request: HttpRequest): Principal {
     const key = read(request);
-    if (key === undefined) throw new AgentError("unauthenticated", `this agent needs ${accepts}`);
+    if (key === undefined) throw new AgentError("unauthenticated", `this agent requires ${accepts}`);
     const holder = key === AMBIGUOUS ? undefined : holderOf(key);
-    if (holder === undefined) throw new AgentError("unauthenticated", "the API key is not known here");
+    if (holder === undefined) throw new AgentError("unauthenticated", "unknown API key");
     return holder;
   }
   return Object.assign(admit, {
@@ -43,8 +44,8 @@ export function apiKeys(keys: ReadonlyMap<string, string>, place: ApiKeyPlace): 
   });
 }
 
-const WHAT = { header: "field", query: "parameter", cookie: "named" } as const;
-/** No key has a space, so this is nobody's. */
+const LOCATION_TEXT = { header: "field", query: "parameter", cookie: "named" } as const;
+/** Never matches: no key contains a space. */
 const AMBIGUOUS = " ";
 
 const READERS = {
@@ -57,7 +58,7 @@ const READERS = {
     (name) =>
     ({ headers }) =>
       onlyValue(headers["cookie"] ?? "", ";", name, (text) => text.trim()),
-} satisfies Record<ApiKeyPlace["location"], (name: string) => (request: HttpRequest) => Maybe<string>>;
+} satisfies Record<ApiKeyLocation["location"], (name: string) => (request: HttpRequest) => Maybe<string>>;
 
 function onlyValue(text: string, separator: string, name: string, decode: (text: string) => string): Maybe<string> {
   let found: Maybe<string>;

@@ -77,21 +77,21 @@ describe("openAuditFile()", () => {
     expect(await verdict()).toEqual({ entries: 33, torn: 0, breaks: [], fromTheBeginning: true, head: previous });
   });
 
-  test("keeps no more files than it is told to", async () => {
+  test("keeps no more files than configured", async () => {
     const file = opened(path, { limits: { fileBytes: 500, keptFiles: 2 } });
     for (let index = 0; index < 30; index++) file.record(entry("refused"));
     expect((await auditFiles(path)).map((each) => each.slice(path.length))).toEqual([".2", ".1", ""]);
     expect(await verdict()).toMatchObject({ breaks: [], fromTheBeginning: false });
   });
 
-  test("goes on behind a line that a crash cut off", async () => {
+  test("continues after a line that a crash cut off", async () => {
     await opened(path).close();
     await appendFile(path, '{"prev":"cut in the mid');
     opened(path).record(entry("refused"));
     expect(await verdict()).toMatchObject({ entries: 3, torn: 1, breaks: [] });
   });
 
-  test("begins a new file when somebody took the old one away, and the chain goes on", async () => {
+  test("starts a new file when the old one was removed, and continues the chain", async () => {
     const file = opened(path);
     await rename(path, `${path}.1`);
     file.record(entry("refused"));
@@ -99,11 +99,11 @@ describe("openAuditFile()", () => {
     expect(await verdict()).toMatchObject({ entries: 2, breaks: [] });
   });
 
-  test("says once that the disk is full, never throws, and counts what is lost", () => {
+  test("reports once that the disk is full, never throws, and counts what is lost", () => {
     const problems: string[] = [];
     const file = opened("/dev/full", { limits: { bufferedEntries: 5 }, onProblem: ({ message }) => problems.push(message) });
     for (let index = 0; index < 20; index++) file.record(entry("refused"));
-    expect(problems).toEqual(["the audit log /dev/full cannot be written (ENOSPC); entries wait, then are counted"]);
+    expect(problems).toEqual(["the audit log /dev/full cannot be written (ENOSPC); entries are buffered, then only counted"]);
     expect(file.dropped).toBe(16); // 5 wait, one of them is that the log was opened
   });
 
@@ -129,7 +129,7 @@ describe("openAuditFile()", () => {
     expect(await eventsOf(path)).toHaveLength(11);
   });
 
-  test("refuses a place that cannot be written from the start", () => {
+  test("refuses an unwritable path at start", () => {
     expect(() => openAuditFile(join(folder, "no", "such", "folder"))).toThrow("cannot be opened (ENOENT)");
   });
 

@@ -3,17 +3,17 @@ import { AgentError, type Maybe } from "../envelope/index.js";
 import type { AuditSink } from "./audit.js";
 import { type AuditEntry, CHAIN_START, digestOfLine, formatEntry } from "./audit-entry.js";
 
-/** What bounds the log and what may be lost of it. */
+/** Limits of the log file and of what a crash may lose. */
 export interface AuditFileLimits {
-  /** The log of a process that is killed lacks at most the successes of this time. */
+  /** Flush interval for successes: the maximum lost if the process is killed. */
   readonly flushMs: number;
-  /** A file that would grow beyond this is put aside as `.1`, that one as `.2`, and so on. */
+  /** Size at which the file is rotated to `.1`, that one to `.2`, and so on. */
   readonly fileBytes: number;
-  /** Files that were put aside and are kept. */
+  /** Number of rotated files to keep. */
   readonly keptFiles: number;
-  /** Entries that wait to be written; what comes beyond is counted, and the count is written. */
+  /** Entries waiting to be written; further ones are counted, and the count is written. */
   readonly bufferedEntries: number;
-  /** Entries that are written at once; in a flood the rest waits for the next flush like successes do. */
+  /** Entries per second that are written immediately; the rest waits for the next flush. */
   readonly atOncePerSecond: number;
 }
 export const DEFAULT_AUDIT_LIMITS: AuditFileLimits = Object.freeze({
@@ -26,23 +26,23 @@ export const DEFAULT_AUDIT_LIMITS: AuditFileLimits = Object.freeze({
 
 export interface AuditFileOptions {
   readonly limits?: Partial<AuditFileLimits>;
-  /** Told once when the log cannot be written, and once more after it could be again and then could not. */
+  /** Called once when the log cannot be written, and again for each later outage. */
   onProblem?(error: AgentError): void;
   now?(): number;
 }
 
-/** A log in a file: one JSON object per line, each with the digest of the line before. */
+/** An audit log in a file: one JSON object per line, each with the digest of the previous line. */
 export interface AuditFile extends AuditSink {
   readonly path: string;
-  /** Entries that were lost since the start because they could not be written in time. */
+  /** Entries lost since the start because they could not be written in time. */
   readonly dropped: number;
 }
 
-/** Enough to find the last whole line: no line is longer than a few thousand characters. */
+/** Enough to contain the last complete line. */
 const TAIL_BYTES = 64 * 1024;
 const NEW_LINE = 0x0a;
 
-/** Opens the log for appending, readable by its owner alone. Throws if that cannot be done now; later it never throws. */
+/** Opens the log for appending, readable only by its owner. Throws if that fails; later failures never throw. */
 export function openAuditFile(path: string, options: AuditFileOptions = {}): AuditFile {
   return new AppendedFile(path, options);
 }
@@ -58,7 +58,7 @@ class AppendedFile implements AuditFile {
   #timer: Maybe<ReturnType<typeof setTimeout>>;
   #broken = false;
   #closed = false;
-  #unsaidDrops = 0;
+  #unreportedDrops = 0;
   #second = 0;
   #inSecond = 0;
   dropped = 0;
@@ -80,12 +80,12 @@ class AppendedFile implements AuditFile {
   record(entry: AuditEntry): void {
     if (this.#closed || this.#waiting.length >= this.#limits.bufferedEntries) {
       this.dropped++;
-      this.#unsaidDrops++;
+      this.#unreportedDrops++;
       return;
     }
     this.#waiting.push(entry);
-    // A disk that failed is asked again by the timer, not by every caller.
-    if (entry.event !== "authenticated" && !this.#broken && this.#mayWriteAtOnce()) this.#flush();
+    // After a disk error only the timer retries, not every caller.
+    if (entry.event !== "authenticated" && !this.#broken && this.#mayWriteNow()) this.#flush();
     else this.#arm();
   }
 
@@ -100,7 +100,7 @@ class AppendedFile implements AuditFile {
     return Promise.resolve();
   }
 
-  #mayWriteAtOnce(): boolean {
+  #mayWriteNow(): boolean {
     const second = Math.floor(this.#now() / 1000);
     if (second !== this.#second) {
       this.#second = second;
@@ -119,15 +119,15 @@ class AppendedFile implements AuditFile {
     this.#timer.unref();
   }
 
-  /** Everything that waits, in one write, and the number of what was lost before it. */
+  /** Writes all waiting entries at once, preceded by the number of lost ones. */
   #flush(): void {
-    const lost = this.#unsaidDrops;
+    const lost = this.#unreportedDrops;
     const entries = lost === 0 ? this.#waiting : [...this.#waiting, this.#dropEntry(lost)];
     if (entries.length === 0) return;
     try {
       this.#append(entries);
       this.#waiting = [];
-      this.#unsaidDrops -= lost;
+      this.#unreportedDrops -= lost;
       this.#broken = false;
     } catch (cause) {
       if (!this.#broken) this.#report(cause);
@@ -149,7 +149,7 @@ class AppendedFile implements AuditFile {
     this.#previous = previous;
   }
 
-  /** The file under our name. Somebody may have moved or removed it; then a new one is begun, and the chain goes on. */
+  /** The file at our path. If it was moved or removed a new one is created, and the chain continues. */
   #current(): Opened {
     const known = this.#file;
     const there = statSync(this.path, { throwIfNoEntry: false });
@@ -164,7 +164,7 @@ class AppendedFile implements AuditFile {
     if (this.#file !== undefined) closeQuietly(this.#file.descriptor);
     this.#file = undefined;
     for (let index = this.#limits.keptFiles; index > 1; index--)
-      renameIfThere(`${this.path}.${index - 1}`, `${this.path}.${index}`);
+      renameIfExists(`${this.path}.${index - 1}`, `${this.path}.${index}`);
     renameSync(this.path, `${this.path}.1`);
     this.#file = openForAppend(this.path);
     return this.#file;
@@ -186,7 +186,7 @@ class AppendedFile implements AuditFile {
   }
 
   #report(cause: unknown): void {
-    const message = `the audit log ${this.path} cannot be written (${codeOf(cause)}); entries wait, then are counted`;
+    const message = `the audit log ${this.path} cannot be written (${codeOf(cause)}); entries are buffered, then only counted`;
     this.#options.onProblem?.(new AgentError("unavailable", message, { cause }));
     this.#arm();
   }
@@ -196,7 +196,7 @@ interface Opened {
   readonly descriptor: number;
   readonly inode: number;
   bytes: number;
-  /** The last line has no end: a writer was killed, or the disk was full, in the middle of it. */
+  /** The last line is incomplete: a writer was killed or the disk was full. */
   torn: boolean;
 }
 
@@ -207,7 +207,7 @@ function openForAppend(path: string): Opened {
   return { descriptor, inode: ino, bytes: size, torn };
 }
 
-/** All of it or none: what a full disk took of it is cut off again, or at least kept apart from the next line. */
+/** Writes all or nothing: a partial write is truncated, or at least separated from the next line. */
 function writeWhole(file: Opened, bytes: Uint8Array): void {
   let written = 0;
   try {
@@ -245,7 +245,7 @@ function endsTorn(path: string): boolean {
   return tail !== undefined && tail.length > 0 && tail.at(-1) !== NEW_LINE;
 }
 
-/** What the next line has to name: the last whole line of ours. */
+/** The digest of the last complete line. */
 function lastDigest(path: string): Maybe<string> {
   const tail = readTail(path);
   if (tail === undefined) return undefined;
@@ -257,7 +257,7 @@ function lastDigest(path: string): Maybe<string> {
   return last === undefined ? undefined : digestOfLine(last);
 }
 
-function renameIfThere(from: string, to: string): void {
+function renameIfExists(from: string, to: string): void {
   if (statSync(from, { throwIfNoEntry: false }) !== undefined) renameSync(from, to);
 }
 
@@ -265,7 +265,7 @@ function closeQuietly(descriptor: number): void {
   try {
     closeSync(descriptor);
   } catch {
-    // The disk is gone; there is nothing left to close.
+    // Closing failed; nothing is left to close.
   }
 }
 

@@ -4,25 +4,25 @@ import { basename, dirname, join } from "node:path";
 import type { Maybe } from "../envelope/index.js";
 import { type AuditEntry, CHAIN_START, digestOfLine, parseEntry } from "./audit-entry.js";
 
-/** One line as it was read. */
+/** One line of the log. */
 export interface AuditLine {
   readonly file: string;
   readonly number: number;
   readonly bytes: Uint8Array;
-  /** Undefined for a line that was torn, or is none of ours. */
+  /** Undefined if the line is torn or not an audit entry. */
   readonly entry: Maybe<AuditEntry & { readonly prev: string }>;
 }
 
-/** What the chain of a log shows. */
+/** The result of verifying the chain. */
 export interface AuditVerification {
   readonly entries: number;
-  /** Lines that cannot be read: cut by a crash, or written by somebody else. */
+  /** Unreadable lines: cut by a crash, or written by another program. */
   readonly torn: number;
-  /** The first lines that do not follow the one before them: something was removed, changed or put in between. */
+  /** The first lines that do not follow their predecessor: lines were removed, changed or inserted. */
   readonly breaks: readonly { readonly file: string; readonly line: number }[];
-  /** False when the oldest kept line had others before it. */
+  /** False if lines before the oldest kept one are missing. */
   readonly fromTheBeginning: boolean;
-  /** The digest of the last line. Kept elsewhere, it also shows that lines are missing at the end. */
+  /** The digest of the last line. Stored elsewhere, it also reveals missing lines at the end. */
   readonly head: string;
 }
 
@@ -30,7 +30,7 @@ const MAX_LINE_BYTES = 64 * 1024;
 const MAX_BREAKS = 100;
 const NEW_LINE = 0x0a;
 
-/** The files of a log, the oldest first: what was put aside has a number behind its name. */
+/** The files of a log, oldest first; rotated files have a numeric suffix. */
 export async function auditFiles(path: string): Promise<readonly string[]> {
   const name = basename(path);
   const names = await readdir(dirname(path));
@@ -43,7 +43,7 @@ export async function auditFiles(path: string): Promise<readonly string[]> {
   return all.map((each) => join(dirname(path), each));
 }
 
-/** Every line of a log in the order it was written. A last line without an end is read as it is. */
+/** Every line of a log in order. A last line without line end is included. */
 export async function* readAuditLines(files: readonly string[]): AsyncGenerator<AuditLine, void, void> {
   for (const file of files) {
     let number = 0;
@@ -54,7 +54,7 @@ export async function* readAuditLines(files: readonly string[]): AsyncGenerator<
   }
 }
 
-/** A line longer than any of ours is passed on in pieces, none of which can be read: nothing grows with it. */
+/** Splits into lines. Overlong lines are passed on in pieces that cannot be parsed, so memory stays bounded. */
 export async function* splitLines(chunks: AsyncIterable<Buffer | string>): AsyncGenerator<Uint8Array, void, void> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -71,7 +71,7 @@ export async function* splitLines(chunks: AsyncIterable<Buffer | string>): Async
   if (rest.length > 0) yield rest;
 }
 
-/** Follows the chain through all lines. */
+/** Verifies the chain over all lines. */
 export async function verifyAudit(lines: AsyncIterable<AuditLine>): Promise<AuditVerification> {
   const breaks: { readonly file: string; readonly line: number }[] = [];
   let entries = 0;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { AgentError, ANONYMOUS } from "../envelope/index.js";
 import { makeRequest } from "../transport/request.js";
 import { bearerTokens, describeSecurity } from "./admission.js";
-import { AUTHENTICATED_AGAIN_MS, auditKeys, auditTrail, REFUSALS_ONE_BY_ONE, withAudit } from "./audit.js";
+import { AUTHENTICATED_INTERVAL_MS, auditKeys, auditTrail, INDIVIDUAL_REFUSALS, withAudit } from "./audit.js";
 import { type AuditEntry, formatEntry, parseEntry } from "./audit-entry.js";
 import { assertMayBind } from "./bind-rule.js";
 
@@ -43,7 +43,7 @@ describe("withAudit()", () => {
         calls: undefined,
       },
     ]);
-    later(AUTHENTICATED_AGAIN_MS);
+    later(AUTHENTICATED_INTERVAL_MS);
     admit(asking(TOKEN));
     expect(entries.slice(1)).toMatchObject([{ event: "authenticated", who: "ann", calls: 5 }]);
   });
@@ -61,14 +61,14 @@ describe("withAudit()", () => {
         who: "unknown",
         what: "POST /a2a",
         code: "unauthenticated",
-        reason: "the bearer token is not known here",
+        reason: "unknown bearer token",
       },
       { event: "refused", who: "unknown", code: "unavailable", reason: "the issuer is away", traceId: TRACE },
     ]);
     expect(JSON.stringify(entries)).not.toMatch(/s3cret|token-of|wrong-token/);
   });
 
-  test("is the same admission to everybody else", () => {
+  test("otherwise behaves like the wrapped admission", () => {
     const { sink, ids } = recording();
     const plain = bearerTokens(new Map([["ann", TOKEN]]));
     const audited = withAudit(plain, sink, ids);
@@ -80,7 +80,7 @@ describe("withAudit()", () => {
 });
 
 describe("auditTrail()", () => {
-  test("records a refusal behind the admission once, with the caller's name", async () => {
+  test("records a refusal after admission once, with the caller's name", async () => {
     const { sink, ids, entries } = recording();
     const trail = auditTrail(sink, ids);
     const admit = trail.admission(bearerTokens(new Map([["ann", TOKEN]])));
@@ -124,7 +124,7 @@ describe("a flood of refusals", () => {
       for (let index = 0; index < times; index++) expect(() => admit(from(remote))).toThrow("nobody");
     };
     ask(1_000);
-    expect(entries).toHaveLength(REFUSALS_ONE_BY_ONE + 3);
+    expect(entries).toHaveLength(INDIVIDUAL_REFUSALS + 3);
     expect(entries.slice(-4).map(({ calls }) => calls)).toEqual([undefined, 64, 128, 256]);
     ask(1, "192.0.2.2");
     expect(entries.at(-1)).toMatchObject({ remote: "192.0.2.2", calls: undefined });
@@ -137,7 +137,7 @@ describe("a flood of refusals", () => {
     const { sink, ids, entries } = recording();
     const admit = withAudit(nobody, sink, ids);
     for (let index = 0; index < 1_000; index++) expect(() => admit(from(`2001:db8::${index.toString(16)}`))).toThrow("nobody");
-    expect(entries).toHaveLength(REFUSALS_ONE_BY_ONE + 3);
+    expect(entries).toHaveLength(INDIVIDUAL_REFUSALS + 3);
   });
 });
 
@@ -154,7 +154,7 @@ test("a refusal to listen and what happens to keys are recorded too", () => {
 describe("formatEntry()", () => {
   const entry: AuditEntry = { at: "2026-01-31T12:00:00.000Z", event: "refused", who: "unknown", what: "GET /" };
 
-  test("keeps what a caller writes on one line, bounded, and free of what a terminal obeys", () => {
+  test("keeps what a caller writes on one line, bounded, and free of terminal control characters", () => {
     const hostile = 'x\r\n{"prev":"","event":"authenticated"}\u001b[2J\u009b2J\u2028\u202e\u007f\u0000"';
     const line = formatEntry({ ...entry, reason: hostile, what: `GET /${"y".repeat(100_000)}` }, "0".repeat(64));
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for

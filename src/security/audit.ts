@@ -5,52 +5,52 @@ import type { Admission } from "./admission.js";
 import type { AuditEntry, AuditEvent } from "./audit-entry.js";
 import type { KeyNote } from "./jwt-keys.js";
 
-/** Where decisions go. `record` never throws and never waits. */
+/** Receives audit entries. `record` never throws and never blocks. */
 export interface AuditSink {
   record(entry: AuditEntry): void;
-  /** Everything that was recorded is out, or counted as lost. */
+  /** Resolves when everything recorded is written or counted as lost. */
   close(): Promise<void>;
 }
 
-/** What else is known about an event. */
+/** Further facts of an event. */
 export type AuditFacts = Omit<AuditEntry, "at" | "event" | "who"> & { readonly who?: Maybe<string> };
 
-/** The decisions of one host on their way into a sink. */
+/** Records the decisions of one host. */
 export interface AuditTrail {
-  /** The same admission, with its decisions recorded. */
+  /** Wraps an admission so that its decisions are recorded. */
   admission(admission: Admission): Admission;
-  /** The same exchange, with refusals recorded that were decided behind the admission, such as a foreign tenant. */
+  /** Wraps an exchange so that refusals after admission, such as a foreign tenant, are recorded. */
   exchange(exchange: Exchange): Exchange;
   refused(request: HttpRequest, error: AgentError): void;
   note(event: AuditEvent, facts: AuditFacts): void;
 }
 
-/** A caller that keeps calling is written down again this often, with the number of calls in between. */
-export const AUTHENTICATED_AGAIN_MS = 300_000;
-/** Callers that are remembered for that; one that was forgotten is only written down sooner. */
+/** How often a caller that keeps calling is recorded again, with the number of calls in between. */
+export const AUTHENTICATED_INTERVAL_MS = 300_000;
+/** Callers tracked for that; an evicted one is only recorded again sooner. */
 const MAX_CALLERS = 10_000;
 
 /**
- * Refusals of one kind from one network within five minutes are written down one by one up to here, then at every doubling of
- * their number: whoever keeps asking must not push out of the log what came before.
+ * Refusals of one kind from one network within five minutes are recorded individually up to this number, then at every doubling: a
+ * persistent caller must not push older entries out of the log.
  */
-export const REFUSALS_ONE_BY_ONE = 64;
-const REFUSED_ANEW_MS = 300_000;
-/** Networks that are remembered for that. */
+export const INDIVIDUAL_REFUSALS = 64;
+const REFUSAL_WINDOW_MS = 300_000;
+/** Networks tracked for that. */
 const MAX_NETWORKS = 10_000;
 
-interface Seen {
+interface CallerEntry {
   untilMs: number;
   calls: number;
 }
 
-interface Flood {
+interface RefusalCount {
   untilMs: number;
   refusals: number;
   unwritten: number;
 }
 
-/** Why, as far as it is known. */
+/** The reason, as far as it is known. */
 interface Refusal {
   readonly code: string;
   readonly message: string;
@@ -58,12 +58,12 @@ interface Refusal {
 
 const UNKNOWN = "unknown";
 
-/** Success costs one lookup per request; only refusals and first sights make an entry. */
+/** Success costs one lookup per request; only refusals and first calls create an entry. */
 export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTrail {
-  const seen = new RecentMap<Seen>(MAX_CALLERS);
-  const floods = new RecentMap<Flood>(MAX_NETWORKS);
+  const callers = new RecentMap<CallerEntry>(MAX_CALLERS);
+  const counters = new RecentMap<RefusalCount>(MAX_NETWORKS);
   const recorded = new WeakSet<HttpRequest>();
-  let whoIs: Maybe<Admission>;
+  let authenticate: Maybe<Admission>;
 
   function note(event: AuditEvent, facts: AuditFacts): void {
     sink.record({ ...facts, at: new Date(now()).toISOString(), event, who: facts.who ?? UNKNOWN });
@@ -72,36 +72,36 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
   function refused(request: HttpRequest, { code, message }: Refusal, caller?: Principal): void {
     if (recorded.has(request)) return;
     recorded.add(request);
-    const standsFor = countRefusal(`${networkOf(request.connection.remote)} ${code} ${caller?.owner ?? UNKNOWN}`);
-    if (standsFor === 0) return;
-    const calls = standsFor === 1 ? undefined : standsFor;
+    const summarised = countRefusal(`${networkOf(request.connection.remote)} ${code} ${caller?.owner ?? UNKNOWN}`);
+    if (summarised === 0) return;
+    const calls = summarised === 1 ? undefined : summarised;
     note("refused", { ...requestFacts(request), who: caller?.id, scheme: caller?.scheme, code, reason: message, calls });
   }
 
-  /** How many refusals a line written now stands for; 0 when none is to be written. */
+  /** How many refusals a line written now summarises; 0 if none is to be written. */
   function countRefusal(key: string): number {
     const atMs = now();
-    const flood = floods.get(key) ?? { untilMs: 0, refusals: 0, unwritten: 0 };
-    if (atMs >= flood.untilMs) {
-      flood.untilMs = atMs + REFUSED_ANEW_MS;
-      flood.refusals = 0;
+    const counter = counters.get(key) ?? { untilMs: 0, refusals: 0, unwritten: 0 };
+    if (atMs >= counter.untilMs) {
+      counter.untilMs = atMs + REFUSAL_WINDOW_MS;
+      counter.refusals = 0;
     }
-    flood.refusals++;
-    const standsFor = flood.unwritten + 1;
-    const written = flood.refusals <= REFUSALS_ONE_BY_ONE || Number.isInteger(Math.log2(flood.refusals));
-    flood.unwritten = written ? 0 : standsFor;
-    floods.set(key, flood);
-    return written ? standsFor : 0;
+    counter.refusals++;
+    const summarised = counter.unwritten + 1;
+    const written = counter.refusals <= INDIVIDUAL_REFUSALS || Number.isInteger(Math.log2(counter.refusals));
+    counter.unwritten = written ? 0 : summarised;
+    counters.set(key, counter);
+    return written ? summarised : 0;
   }
 
   function admitted(request: HttpRequest, principal: Principal): Principal {
     const atMs = now();
-    const before = seen.get(principal.owner);
+    const before = callers.get(principal.owner);
     if (before !== undefined && atMs < before.untilMs) {
       before.calls++;
       return principal;
     }
-    seen.set(principal.owner, { untilMs: atMs + AUTHENTICATED_AGAIN_MS, calls: 0 });
+    callers.set(principal.owner, { untilMs: atMs + AUTHENTICATED_INTERVAL_MS, calls: 0 });
     const { id: who, scheme } = principal;
     note("authenticated", { ...requestFacts(request), who, scheme, calls: before === undefined ? undefined : before.calls + 1 });
     return principal;
@@ -112,20 +112,20 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
     throw thrown;
   }
 
-  /** Who was admitted and then refused is asked once more: that is rare, and remembering every caller would not be. */
-  async function refusedLater(request: HttpRequest, refusal: Refusal): Promise<void> {
+  /** Authenticates again for a refusal after admission: this is rare, so callers are not remembered for it. */
+  async function recordLateRefusal(request: HttpRequest, refusal: Refusal): Promise<void> {
     let caller: Maybe<Principal>;
     try {
-      caller = await whoIs?.(request);
+      caller = await authenticate?.(request);
     } catch {
-      // Nobody we know: `unknown` is the answer.
+      // Not authenticated: recorded as `unknown`.
     }
     refused(request, refusal, caller);
   }
 
-  function answered(request: HttpRequest, response: HttpResponse): HttpResponse {
+  function checkResponse(request: HttpRequest, response: HttpResponse): HttpResponse {
     if (isRefusal(response) && !recorded.has(request))
-      void refusedLater(request, { code: codeOf(response), message: "refused behind the admission" });
+      void recordLateRefusal(request, { code: codeOf(response), message: "refused after admission" });
     return response;
   }
 
@@ -133,7 +133,7 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
     note,
     refused,
     admission(admission) {
-      whoIs = admission;
+      authenticate = admission;
       const { open, security, claims, accepts, challenge } = admission;
       function admit(request: HttpRequest): Principal | Promise<Principal> {
         try {
@@ -152,17 +152,19 @@ export function auditTrail(sink: AuditSink, { now }: { now(): number }): AuditTr
     },
     exchange: (exchange) => (request) => {
       const response = exchange(request);
-      return response instanceof Promise ? response.then((whole) => answered(request, whole)) : answered(request, response);
+      return response instanceof Promise
+        ? response.then((resolved) => checkResponse(request, resolved))
+        : checkResponse(request, response);
     },
   };
 }
 
-/** One admission with its decisions recorded. */
+/** Wraps one admission so that its decisions are recorded. */
 export function withAudit(admission: Admission, sink: AuditSink, ids: { now(): number }): Admission {
   return auditTrail(sink, ids).admission(admission);
 }
 
-/** For `onKeys` of `jwtTokens`: what happens to an issuer's keys goes into the log too. */
+/** For `onKeys` of `jwtTokens`: records the changes of an issuer's keys. */
 export function auditKeys(sink: AuditSink, issuer: string, ids: { now(): number }): (note: KeyNote) => void {
   return ({ event, reason }) =>
     sink.record({ at: new Date(ids.now()).toISOString(), event, who: issuer, what: "the keys of an issuer", reason });
@@ -176,7 +178,7 @@ function codeOf({ status, headers }: HttpResponse): string {
   return status === 401 || headers["grpc-status"] === "16" ? "unauthenticated" : "forbidden";
 }
 
-/** The path without its query: keys and tokens travel there. */
+/** Without the query, which may contain keys and tokens. */
 function requestFacts({ method, path, headers, connection }: HttpRequest): AuditFacts {
   return {
     what: `${method} ${path}`,

@@ -1,13 +1,13 @@
 import { AgentError, type Maybe } from "../envelope/index.js";
 import type { HttpRequest } from "../transport/exchange.js";
 
-/** The challenge without an error: nothing was presented. */
+/** The challenge if no credential was presented. */
 export const BEARER_CHALLENGE = 'Bearer realm="koine"';
 
 /** RFC 6750 §3.1. */
 export type BearerError = "invalid_token" | "insufficient_scope";
 
-/** RFC 9110 §11.1: the scheme in any case, then the token. */
+/** RFC 9110 §11.1: the scheme is case-insensitive. */
 export function presentedToken({ headers }: HttpRequest, maxChars: number): Maybe<string> {
   const header = headers["authorization"];
   if (header === undefined || header.length < 8 || header.length > maxChars || header.charCodeAt(6) !== 0x20) return undefined;
@@ -16,13 +16,13 @@ export function presentedToken({ headers }: HttpRequest, maxChars: number): Mayb
   return header.slice(7).trim();
 }
 
-/** True if a bearer token of any kind is presented, even one that is too long to look at. */
+/** Whether any bearer token is presented, even one that is too long to check. */
 export function presentsBearer({ headers }: HttpRequest): boolean {
   const header = headers["authorization"];
   return header !== undefined && header.slice(0, 7).toLowerCase() === "bearer ";
 }
 
-/** A refusal with its challenge; `description` is ours and has no quotes in it. */
+/** A refusal with its challenge; `description` is a constant without quotes. */
 export function bearerRefusal(error: Maybe<BearerError>, description: string, scopes: readonly string[] = []): AgentError {
   const parameters = [BEARER_CHALLENGE];
   if (error !== undefined) parameters.push(`error="${error}"`, `error_description="${description}"`);

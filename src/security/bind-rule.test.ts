@@ -25,7 +25,7 @@ describe("assertMayBind()", () => {
         expect(verdict({ host, admission })).toMatch(/without authentication.*bearer tokens.*127\.0\.0\.1.*open to everybody/);
   });
 
-  test("takes admission of any kind, or the operator's word", () => {
+  test("accepts any admission, or the operator's explicit permission", () => {
     expect(verdict({ host: "0.0.0.0", admission: TOKENS })).toBe("may");
     expect(verdict({ host: "0.0.0.0", admission: () => ANONYMOUS })).toBe("may");
     expect(verdict({ host: undefined, admission: undefined, open: true })).toBe("may");

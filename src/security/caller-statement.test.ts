@@ -44,7 +44,7 @@ describe("a statement about a caller", () => {
     await expect(jwtVerify(state(ANN, UPSTREAM), keys, later)).rejects.toThrow("exp");
   });
 
-  it("makes the caller the one who calls, where the gateway says it", async () => {
+  it("replaces the gateway by its stated caller", async () => {
     expect(await admission()(asking(state(ANN, UPSTREAM)))).toMatchObject({ id: `${ISSUER}#bearer:ann`, scheme: "bearer" });
     expect(await admission()(asking())).toMatchObject({ id: "gateway" });
   });
@@ -78,13 +78,13 @@ describe("a statement about a caller", () => {
     await expect(admission()(asking(forged))).rejects.toMatchObject({ code: "unauthenticated" });
   });
 
-  it("lets nobody in, and counts from nobody but the gateway", async () => {
+  it("admits nobody by itself, and is accepted only from the gateway", async () => {
     await expect(admission()(asking(state(ANN, UPSTREAM), "no-token-that-is-known"))).rejects.toMatchObject({
       code: "unauthenticated",
     });
     await expect(admission()(asking(state(ANN, UPSTREAM), "mallorys-own-token-01234"))).rejects.toMatchObject({
       code: "forbidden",
-      message: "only the gateway may say for whom it calls",
+      message: "only the gateway may state its caller",
     });
   });
 });

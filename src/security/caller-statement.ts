@@ -7,24 +7,24 @@ import { canonicalJson } from "./json-canonical.js";
 import { type JwtOptions, jwtTokens } from "./jwt-tokens.js";
 
 /**
- * In this header a gateway says for whom it calls: a JWT (RFC 7519) signed by one of the keys it signs its cards with. `iss`
- * is the gateway's public address, `sub` the owner as the gateway knows it, `aud` the origin of the agent that is called, and
- * it holds for a minute. It lets nobody in: it counts only beside the gateway's own credential.
+ * Header in which a gateway states its caller: a JWT (RFC 7519) signed with one of its card keys. `iss` is the gateway's public
+ * address, `sub` the owner as the gateway knows it, `aud` the origin of the called agent; it is valid for a minute. It admits nobody:
+ * it only counts together with the gateway's own credential.
  */
 export const CALLER_HEADER = "koine-caller";
 
 export interface StatementOptions {
-  /** One of the keys that sign the gateway's cards: readers find its public half where they find those. */
+  /** One of the gateway's card signing keys, whose public half is published with the cards. */
   readonly signer: CardSigner;
   /** The gateway's public address. */
   readonly issuer: string;
-  /** How long a statement holds. Default: a minute. */
+  /** Lifetime of a statement. Default: one minute. */
   readonly lifeMs?: Maybe<number>;
 }
 
 const STATEMENT_MS = 60_000;
 
-/** Says who the caller is, to one audience. */
+/** Creates a statement about the caller for one audience. */
 export type StateCaller = (caller: Principal, audience: string) => string;
 
 export function callerStatements({ signer, issuer, lifeMs = STATEMENT_MS }: StatementOptions, ids: StatementIds): StateCaller {
@@ -42,34 +42,37 @@ export interface StatementIds {
   newId(): string;
 }
 
-/** Whose statements count: a gateway's public address, its keys, and our own origin as the gateway calls it. */
+/** A gateway whose statements are accepted: its public address, its keys, and our own origin as audience. */
 export type TrustedGateway = Pick<JwtOptions, "issuer" | "audience" | "jwks" | "clockSkewMs" | "now" | "link">;
 
 /**
- * For an agent behind a gateway that it trusts: lets in whom the admission lets in and, where the one who got in is the
- * gateway and says for whom it calls, takes that one for the caller. A statement by anybody else is refused, not ignored.
+ * For an agent behind a trusted gateway: admits the callers of `admission` and, if the caller is the gateway and states its own
+ * caller, uses that one as the principal. Statements by anyone else are refused, not ignored.
  */
-export function trustGateway(admission: Admission, isGateway: (who: Principal) => boolean, trusted: TrustedGateway): Admission {
-  const stated = jwtTokens(trusted);
+export function trustGateway(
+  admission: Admission,
+  isGateway: (caller: Principal) => boolean,
+  trusted: TrustedGateway,
+): Admission {
+  const verifyStatement = jwtTokens(trusted);
   async function admit(request: HttpRequest): Promise<Principal> {
-    const who = await admission(request);
+    const caller = await admission(request);
     const statement = request.headers[CALLER_HEADER];
-    if (statement === undefined) return who;
-    if (!isGateway(who))
-      throw new AgentError("forbidden", "only the gateway may say for whom it calls", { field: CALLER_HEADER });
-    return readStatement(stated, statement);
+    if (statement === undefined) return caller;
+    if (!isGateway(caller)) throw new AgentError("forbidden", "only the gateway may state its caller", { field: CALLER_HEADER });
+    return readStatement(verifyStatement, statement);
   }
   const { open, security, claims, accepts, challenge } = admission;
   const known = { open, security, claims, accepts, challenge };
   return Object.assign(admit, Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)));
 }
 
-async function readStatement(stated: Admission, statement: string): Promise<Principal> {
+async function readStatement(verifyStatement: Admission, statement: string): Promise<Principal> {
   try {
-    return await stated(makeRequest({ method: "GET", url: "/", headers: { authorization: `Bearer ${statement}` } }));
+    return await verifyStatement(makeRequest({ method: "GET", url: "/", headers: { authorization: `Bearer ${statement}` } }));
   } catch (thrown) {
     const { code, message } = AgentError.from(thrown);
-    const why = code === "unauthenticated" ? `the gateway's statement is not right: ${message}` : message;
-    throw new AgentError(code, why, { field: CALLER_HEADER, cause: thrown });
+    const reason = code === "unauthenticated" ? `the gateway's caller statement is invalid: ${message}` : message;
+    throw new AgentError(code, reason, { field: CALLER_HEADER, cause: thrown });
   }
 }

@@ -1,9 +1,11 @@
 import type { KeyObject } from "node:crypto";
 import { AgentError, isObject, type JsonObject, type Maybe } from "../envelope/index.js";
+import type { Link } from "../transport/exchange.js";
 import { readJson } from "../transport/json.js";
 import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { signingInput, unsigned, withoutEmpty } from "./card-signature.js";
 import { canonicalJson, hasDuplicateMembers } from "./json-canonical.js";
+import { DEFAULT_KEY_LIMITS, remoteKeys } from "./jwt-keys.js";
 import {
   algorithmsOf,
   jwkOf,
@@ -14,52 +16,58 @@ import {
   verifyBytes,
 } from "./signing-key.js";
 
-/** A key whose signatures mean something here, and the name of whom it belongs to. */
+/** A trusted key and the name of its holder. */
 export interface TrustedKey {
   readonly name: string;
   /** PEM (SPKI) or JWK. */
   readonly key: KeyText;
-  /** Default: that of the JWK; without any, the key is tried whatever name a signature gives. */
+  /** Default: that of the JWK. Without one, the key is tried for any `kid`. */
   readonly kid?: Maybe<string>;
-  /** Default: that of the JWK, else what suits the key. No other is taken. */
+  /** Default: that of the JWK, or else those that fit the key. Others are refused. */
   readonly algorithms?: Maybe<readonly SigningAlgorithm[]>;
 }
 
-/** Whose signatures on cards count. */
+/** Which card signatures are trusted. */
 export interface CardTrust {
   readonly keys?: Maybe<readonly TrustedKey[]>;
-  /** Addresses of key sets (JWKS), exactly as a signature's `jku` writes them. No other is ever fetched. */
+  /** Trusted key set URLs (JWKS), compared literally with a signature's `jku`. No other URL is fetched. */
   readonly trustedJku?: Maybe<readonly string[]>;
-  /** A card that no trusted key signed is refused before anything it says is acted on. */
+  /** Refuse cards without a trusted signature before using them. */
   readonly require?: Maybe<boolean>;
 }
 
-/** Anybody can sign his own card: only `verified` says by whom. */
+/** The result of a card check. Anyone can sign a card: only `verified` identifies the signer. */
 export type CardSignatureResult =
   | { readonly result: "unsigned" }
-  /** `problem`: why a key set that might have the key could not be read. */
+  /** `problem`: why a key set that might contain the key could not be read. */
   | { readonly result: "unknown"; readonly kids: readonly string[]; readonly problem?: Maybe<string> }
   /**
-   * `partly`: signed as readers see it that drop empty members. What those name is then anybody's word: which schemes a
-   * security requirement without scopes asks for, above all.
+   * `partly`: the signature covers the card without its empty members. What those declare is then unsigned, in particular the
+   * schemes of a security requirement without scopes.
    */
   | { readonly result: "verified"; readonly by: string; readonly partly?: true };
 
-/** Throws `bad_signature` for a card that is not what a trusted key signed, `downgrade_refused` for want of a signature. */
+/** Throws `bad_signature` for a card that differs from what a trusted key signed, `downgrade_refused` for a missing signature. */
 export type CardCheck = (bytes: Maybe<Uint8Array>) => Promise<CardSignatureResult>;
 
-/** More signatures than any change of keys needs. */
+/** More than any key rotation needs. */
 const MAX_SIGNATURES = 16;
 
-/** Reads the key set at a trusted `jku`; bounds and caches what it reads. */
+/** Reads the key set at a trusted `jku`, bounded and cached. */
 export type KeysAt = (jku: string) => Promise<readonly JsonObject[]>;
+
+/** Key sets at these URLs only, fetched on demand, bounded and cached. */
+export function publishedKeys(urls: readonly string[], link: Link, now: () => number): KeysAt {
+  const sources = new Map(urls.map((url) => [url, remoteKeys({ url, link, now, limits: DEFAULT_KEY_LIMITS })]));
+  return async (jku) => (await sources.get(jku)?.current())?.keys ?? [];
+}
 
 export function createCardCheck(trust: CardTrust = {}, keysAt?: KeysAt): CardCheck {
   const keys = (trust.keys ?? []).map(importKey);
   const sets = new Set(trust.trustedJku ?? []);
 
-  /** The keys of the sets that the signatures name, of those that are trusted. */
-  async function publishedKeys(claims: readonly Claim[]): Promise<Published> {
+  /** The keys of the trusted sets that the signatures refer to. */
+  async function fetchKeys(claims: readonly Claim[]): Promise<Published> {
     const found: ImportedKey[] = [];
     let problem: Maybe<string>;
     for (const jku of new Set(claims.flatMap(({ header }) => (typeof header?.["jku"] === "string" ? [header["jku"]] : [])))) {
@@ -76,23 +84,24 @@ export function createCardCheck(trust: CardTrust = {}, keysAt?: KeysAt): CardChe
   return async (bytes) => {
     const document = bytes === undefined || bytes.length === 0 ? undefined : readJson(bytes, DEFAULT_LIMITS.jsonDepth);
     const claims = isObject(document) ? readClaims(document) : [];
-    const verdict = await judge(bytes, document, claims);
-    if (trust.require === true && verdict.result !== "verified") throw notGoodEnough(verdict);
-    return verdict;
+    const result = await evaluate(bytes, document, claims);
+    if (trust.require === true && result.result !== "verified") throw untrustedCard(result);
+    return result;
   };
 
-  async function judge(bytes: Maybe<Uint8Array>, document: unknown, claims: readonly Claim[]): Promise<CardSignatureResult> {
+  async function evaluate(bytes: Maybe<Uint8Array>, document: unknown, claims: readonly Claim[]): Promise<CardSignatureResult> {
     if (claims.length === 0 || !isObject(document) || bytes === undefined) return { result: "unsigned" };
-    if (hasDuplicateMembers(bytes)) throw badSignature("a signed card must not have a member twice, and this one has");
-    const published = await publishedKeys(claims);
+    if (hasDuplicateMembers(bytes)) throw badSignature("the signed card has a duplicate member");
+    const published = await fetchKeys(claims);
     const all = [...keys, ...published.keys];
     const payloads = payloadsOf(document);
     const outcomes = claims.map((claim) => tryKeys(claim, all, payloads));
-    const good = outcomes.filter((outcome) => outcome.kind === "good");
-    const best = good.find(({ whole }) => whole) ?? good[0];
+    const matching = outcomes.filter((outcome) => outcome.kind === "good");
+    const best = matching.find(({ whole }) => whole) ?? matching[0];
     if (best !== undefined) return { result: "verified", by: best.by, ...(best.whole ? {} : { partly: true }) };
-    const wrong = outcomes.find((outcome) => outcome.kind === "wrong");
-    if (wrong !== undefined) throw badSignature(`the card is not what ${wrong.by} signed: ${wrong.because}`);
+    const mismatch = outcomes.find((outcome) => outcome.kind === "wrong");
+    if (mismatch !== undefined)
+      throw badSignature(`the card does not match the signature of ${mismatch.by}: ${mismatch.because}`);
     return { result: "unknown", kids: claims.flatMap(({ kid }) => kid ?? []), problem: published.problem };
   }
 }
@@ -105,8 +114,8 @@ interface Published {
 interface ImportedKey {
   readonly name: string;
   readonly kid: string;
-  /** The kid was configured; one we made up ourselves need not be the one the signer uses. */
-  readonly named: boolean;
+  /** The kid was configured; a derived one need not be the one the signer uses. */
+  readonly hasConfiguredKid: boolean;
   readonly key: KeyObject;
   readonly algorithms: readonly SigningAlgorithm[];
 }
@@ -114,15 +123,21 @@ interface ImportedKey {
 function importKey({ name, key, kid, algorithms }: TrustedKey): ImportedKey {
   const imported = readPublicKey(key);
   const jwk = jwkOf(key);
-  const able = algorithmsOf(imported);
-  const pinned: readonly unknown[] = algorithms ?? (typeof jwk?.["alg"] === "string" ? [jwk["alg"]] : able);
-  const taken = able.filter((each) => pinned.includes(each));
-  if (taken.length === 0) throw new AgentError("invalid_message", `the key of ${name} is of another kind than its algorithms`);
-  const given = kid ?? (typeof jwk?.["kid"] === "string" ? jwk["kid"] : undefined);
-  return { name, kid: given ?? thumbprint(imported), named: given !== undefined, key: imported, algorithms: taken };
+  const supported = algorithmsOf(imported);
+  const pinned: readonly unknown[] = algorithms ?? (typeof jwk?.["alg"] === "string" ? [jwk["alg"]] : supported);
+  const accepted = supported.filter((each) => pinned.includes(each));
+  if (accepted.length === 0) throw new AgentError("invalid_message", `the key of ${name} does not fit its configured algorithms`);
+  const configuredKid = kid ?? (typeof jwk?.["kid"] === "string" ? jwk["kid"] : undefined);
+  return {
+    name,
+    kid: configuredKid ?? thumbprint(imported),
+    hasConfiguredKid: configuredKid !== undefined,
+    key: imported,
+    algorithms: accepted,
+  };
 }
 
-/** The keys of a set that can be used; one of a kind that is not used here is passed over. */
+/** The usable keys of a set; unsupported kinds are skipped. */
 function importSet(keys: readonly JsonObject[], url: string): readonly ImportedKey[] {
   return keys.flatMap((key) => {
     try {
@@ -133,7 +148,7 @@ function importSet(keys: readonly JsonObject[], url: string): readonly ImportedK
   });
 }
 
-/** One signature as the card claims it; without a header where that cannot be read. */
+/** One claimed signature of a card; without a header if that is unreadable. */
 interface Claim {
   readonly protected: string;
   readonly signature: Uint8Array;
@@ -159,7 +174,7 @@ function readClaims(document: JsonObject): readonly Claim[] {
   });
 }
 
-/** Only the protected header counts: what stands beside it can be changed by anybody on the way. */
+/** Only the protected header counts: the unprotected one is not signed. */
 function readHeader(encoded: string): Maybe<JsonObject> {
   if (!BASE64URL.test(encoded)) return undefined;
   const bytes = Buffer.from(encoded, "base64url");
@@ -171,7 +186,7 @@ function readHeader(encoded: string): Maybe<JsonObject> {
   }
 }
 
-/** What may have been signed: the text as it came, then as readers see it that drop empty members. */
+/** The texts that may have been signed: the document as received, and without its empty members. */
 function payloadsOf(document: JsonObject): readonly string[] {
   const whole = unsigned(document);
   try {
@@ -186,15 +201,15 @@ type Outcome =
   | { readonly kind: "wrong"; readonly by: string; readonly because: string }
   | { readonly kind: "unknown" };
 
-/** A signature that names a trusted key and is not by it is wrong; one that names no key of ours may still be by one. */
+/** A signature that names a trusted key but does not match it is wrong; one without a known `kid` may still match any key. */
 function tryKeys(claim: Claim, keys: readonly ImportedKey[], payloads: readonly string[]): Outcome {
   let outcome: Outcome = { kind: "unknown" };
   for (const key of keys) {
-    const meant = claim.kid === key.kid;
-    if (!meant && key.named) continue;
-    const tried = tryKey(claim, key, payloads);
-    if ("signed" in tried) return { kind: "good", by: key.name, whole: tried.signed === payloads[0] };
-    if (meant) outcome = { kind: "wrong", by: key.name, because: tried.because };
+    const kidMatches = claim.kid === key.kid;
+    if (!kidMatches && key.hasConfiguredKid) continue;
+    const attempt = tryKey(claim, key, payloads);
+    if ("signed" in attempt) return { kind: "good", by: key.name, whole: attempt.signed === payloads[0] };
+    if (kidMatches) outcome = { kind: "wrong", by: key.name, because: attempt.because };
   }
   return outcome;
 }
@@ -204,18 +219,18 @@ function tryKey(
   key: ImportedKey,
   payloads: readonly string[],
 ): { readonly signed: string } | { readonly because: string } {
-  if (header === undefined) return { because: "the signature's header cannot be read" };
-  // RFC 7515 §4.1.11: who does not understand what is critical must refuse; nothing critical is understood here.
+  if (header === undefined) return { because: "the signature header is unreadable" };
+  // RFC 7515 §4.1.11: unknown critical parameters must be refused; none is supported.
   if (header["crit"] !== undefined || header["b64"] !== undefined)
-    return { because: "the signature demands what is not known here" };
+    return { because: "the signature requires an unsupported extension" };
   const algorithm = key.algorithms.find((each) => each === header["alg"]);
   if (algorithm === undefined) return { because: `its key is used with ${key.algorithms.join(" or ")} only` };
   const signed = payloads.find((payload) => verifyBytes(algorithm, key.key, signingInput(encoded, payload), signature));
-  return signed === undefined ? { because: "the signature does not fit" } : { signed };
+  return signed === undefined ? { because: "the signature does not match" } : { signed };
 }
 
-function notGoodEnough(verdict: Exclude<CardSignatureResult, { readonly result: "verified" }>): AgentError {
-  return new AgentError("downgrade_refused", `a card signed by a trusted key is required, and ${sentenceOf(verdict)}`, {
+function untrustedCard(result: Exclude<CardSignatureResult, { readonly result: "verified" }>): AgentError {
+  return new AgentError("downgrade_refused", `a card signed by a trusted key is required, and ${describeCardSignature(result)}`, {
     sent: "no",
   });
 }
@@ -224,17 +239,17 @@ function badSignature(message: string): AgentError {
   return new AgentError("bad_signature", message, { sent: "no" });
 }
 
-const SHOWN_KIDS = 4;
-const SHOWN_KID_CHARS = 64;
+const MAX_LISTED_KIDS = 4;
+const MAX_KID_CHARS = 64;
 
-/** What a verdict means, for people. */
-export function sentenceOf(verdict: CardSignatureResult): string {
-  if (verdict.result === "unsigned") return "the card is not signed";
-  if (verdict.result === "verified") {
-    const rest = verdict.partly === true ? "; its empty members, and what they name, are not covered" : "";
-    return `the card is signed by ${verdict.by}, whose key is trusted here${rest}`;
+/** A result as a sentence, for messages. */
+export function describeCardSignature(result: CardSignatureResult): string {
+  if (result.result === "unsigned") return "the card is not signed";
+  if (result.result === "verified") {
+    const rest = result.partly === true ? "; its empty members, and what they name, are not covered" : "";
+    return `the card is signed by ${result.by}, a trusted key${rest}`;
   }
-  const kids = verdict.kids.slice(0, SHOWN_KIDS).map((kid) => JSON.stringify(kid.slice(0, SHOWN_KID_CHARS)));
-  const which = kids.length === 0 ? "" : ` (kid ${kids.join(", ")})`;
-  return `the card is signed, but by no key that is trusted here${which}${verdict.problem === undefined ? "" : `; ${verdict.problem}`}`;
+  const kids = result.kids.slice(0, MAX_LISTED_KIDS).map((kid) => JSON.stringify(kid.slice(0, MAX_KID_CHARS)));
+  const kidList = kids.length === 0 ? "" : ` (kid ${kids.join(", ")})`;
+  return `the card is signed, but not by a trusted key${kidList}${result.problem === undefined ? "" : `; ${result.problem}`}`;
 }

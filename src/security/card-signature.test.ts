@@ -3,7 +3,7 @@ import { flattenedVerify, importJWK, type JWK } from "jose";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import type { JsonObject } from "../envelope/index.js";
 import { cardSignatures, cardSigner, signCard } from "./card-signature.js";
-import { type CardTrust, createCardCheck, sentenceOf } from "./card-signature-check.js";
+import { type CardTrust, createCardCheck, describeCardSignature } from "./card-signature-check.js";
 import { canonicalJson } from "./json-canonical.js";
 import { newCardKey, SIGNING_ALGORITHMS } from "./signing-key.js";
 
@@ -108,7 +108,7 @@ describe("signing", () => {
 describe("checking", () => {
   const check = createCardCheck(TRUST);
 
-  it("tells unsigned, signed by somebody, and signed by whom we trust", async () => {
+  it("distinguishes unsigned, signed by an unknown key, and signed by a trusted key", async () => {
     expect(await check(undefined)).toEqual({ result: "unsigned" });
     expect(await check(bytes(CARD))).toEqual({ result: "unsigned" });
     expect(await check(bytes({ ...CARD, signatures: [] }))).toEqual({ result: "unsigned" });
@@ -134,11 +134,11 @@ describe("checking", () => {
     }
   });
 
-  it("says when what empty members name may be another's word", async () => {
+  it("reports when empty members are not covered by the signature", async () => {
     const changed = { ...signed(CARD), securityRequirements: [{ schemes: { other: { list: [] } } }] };
     const verdict = await check(bytes(changed));
     expect(verdict).toEqual({ result: "verified", by: "acme", partly: true });
-    expect(sentenceOf(verdict)).toContain("not covered");
+    expect(describeCardSignature(verdict)).toContain("not covered");
     const scoped = { ...signed(CARD), securityRequirements: [{ schemes: { other: { list: ["all"] } } }] };
     await expect(check(bytes(scoped))).rejects.toMatchObject({ code: "bad_signature" });
   });
@@ -177,7 +177,7 @@ describe("checking", () => {
     expect(await later(bytes(document))).toMatchObject({ result: "verified", by: "acme anew" });
   });
 
-  it("tries a key without a name on every signature, and holds a wrong one against nobody", async () => {
+  it("tries a key without a name on every signature, and ignores a mismatch", async () => {
     const { kid: _, ...nameless } = EDDSA.publicJwk;
     const open = createCardCheck({ keys: [{ name: "acme", key: nameless }] });
     expect(await open(bytes(signed(CARD)))).toMatchObject({ result: "verified" });
@@ -225,7 +225,7 @@ describe("checking", () => {
     expect(() => createCardCheck({ keys: [{ name: "acme", key: anyUse, algorithms: ["EdDSA"] }] })).toThrow("another kind");
   });
 
-  it("heeds nothing in the header that anybody can change, and bears any rubbish", async () => {
+  it("ignores the unprotected header and tolerates malformed signatures", async () => {
     const [real] = signCard(CARD, SIGNER);
     const beside = { ...CARD, signatures: [{ ...real, header: { alg: "none", kid: "other" } }] };
     expect(await check(bytes(beside))).toMatchObject({ result: "verified" });
@@ -237,7 +237,7 @@ describe("checking", () => {
     );
   });
 
-  it("requires a signature where it is told to", async () => {
+  it("requires a signature if configured", async () => {
     const strict = createCardCheck({ ...TRUST, require: true });
     expect(await strict(bytes(signed(CARD)))).toMatchObject({ result: "verified" });
     await expect(strict(bytes(CARD))).rejects.toMatchObject({ code: "downgrade_refused" });
@@ -252,7 +252,7 @@ describe("published keys", () => {
   const signer = cardSigner({ key: EDDSA.privateJwk, jku: JKU });
   const document = bytes({ ...CARD, signatures: signCard(CARD, signer) });
 
-  it("are asked for only where the address is trusted, letter by letter", async () => {
+  it("are fetched only from URLs that match a trusted one literally", async () => {
     const asked: string[] = [];
     const keysAt = async (url: string): Promise<readonly JsonObject[]> => {
       asked.push(url);
@@ -264,7 +264,7 @@ describe("published keys", () => {
     expect(asked).toEqual([JKU]);
   });
 
-  it("that cannot be read leave the card signed by nobody we know, and say why", async () => {
+  it("that are unreadable make the result unknown, with the reason", async () => {
     const failing = createCardCheck({ trustedJku: [JKU] }, () => Promise.reject(new Error("down")));
     expect(await failing(document)).toMatchObject({ result: "unknown", problem: expect.stringContaining(JKU) });
   });

@@ -14,7 +14,7 @@ import {
 
 /** One signature of a card: a JWS (RFC 7515) with detached payload. */
 export interface CardSignature extends JsonObject {
-  /** The header as base64url of its JSON; it is part of what is signed. */
+  /** The header as base64url of its JSON; part of the signed data. */
   readonly protected: string;
   readonly signature: string;
 }
@@ -22,21 +22,21 @@ export interface CardSignature extends JsonObject {
 export interface CardSignerOptions {
   /** A private key: PEM (PKCS#8) or JWK. */
   readonly key: KeyText;
-  /** How readers find the public half. Default: that of the JWK, else its RFC 7638 thumbprint. */
+  /** Identifies the public key. Default: that of the JWK, or else its RFC 7638 thumbprint. */
   readonly kid?: Maybe<string>;
-  /** Default: that of the JWK, else what suits the key. */
+  /** Default: that of the JWK, or else the one that fits the key. */
   readonly algorithm?: Maybe<SigningAlgorithm>;
-  /** Where the public half is published, for readers who trust that address. */
+  /** Where the public key is published, for readers that trust that URL. */
   readonly jku?: Maybe<string>;
 }
 
-/** Signs cards with one key. Several signers side by side let the key change without a day on which nobody can check. */
+/** Signs cards with one key. Several signers side by side allow key rotation without a gap. */
 export interface CardSigner {
   readonly algorithm: SigningAlgorithm;
   readonly kid: string;
-  /** The public half, ready to stand in a JWKS. */
+  /** The public key as a JWKS entry. */
   readonly publicJwk: JsonObject;
-  /** Over a payload in canonical form. */
+  /** Signs a payload in canonical form. */
   sign(payload: string): CardSignature;
 }
 
@@ -44,11 +44,11 @@ export function cardSigner({ key, kid, algorithm, jku }: CardSignerOptions): Car
   const privateKey = readPrivateKey(key);
   const jwk = jwkOf(key);
   const name = kid ?? textOr(jwk?.["kid"], thumbprint(privateKey));
-  const able = algorithmsOf(privateKey);
-  const wanted = algorithm ?? jwk?.["alg"] ?? able[0];
-  const chosen = able.find((each) => each === wanted);
+  const supported = algorithmsOf(privateKey);
+  const requested = algorithm ?? jwk?.["alg"] ?? supported[0];
+  const chosen = supported.find((each) => each === requested);
   if (chosen === undefined)
-    throw new AgentError("invalid_message", `this key signs with ${able.join(" or ")}, not with ${String(wanted)}`);
+    throw new AgentError("invalid_message", `this key signs with ${supported.join(" or ")}, not with ${String(requested)}`);
   if (jku !== undefined && !/^https?:\/\//.test(jku))
     throw new AgentError("invalid_message", "jku must be an http or https URL", { field: "jku" });
   const header = encodeText(canonicalJson({ alg: chosen, kid: name, typ: "JOSE", ...(jku === undefined ? {} : { jku }) }));
@@ -63,7 +63,7 @@ export function cardSigner({ key, kid, algorithm, jku }: CardSignerOptions): Car
   };
 }
 
-/** What the signature is over (RFC 7515 §5.1). */
+/** The signed data (RFC 7515 §5.1). */
 export function signingInput(header: string, payload: string): Uint8Array {
   return Buffer.from(`${header}.${encodeText(payload)}`, "ascii");
 }
@@ -72,14 +72,14 @@ function encodeText(text: string): string {
   return Buffer.from(text, "utf8").toString("base64url");
 }
 
-function textOr(value: unknown, otherwise: string): string {
-  return typeof value === "string" && value !== "" ? value : otherwise;
+function textOr(value: unknown, fallback: string): string {
+  return typeof value === "string" && value !== "" ? value : fallback;
 }
 
 /**
- * The signatures of one key over a card document: over the text as it is and, where that is another text, over `view`
- * without its empty members, because some readers drop these before they check. `view` is what such readers see of the
- * document; it is less than the document where that holds the members of two versions.
+ * The signatures of one key over a card document: over the document and, if that differs, over `view` without its empty members,
+ * because some readers drop these before they verify. `view` is what such readers see of the document; it is smaller if the document
+ * contains the members of two versions.
  */
 export function signCard(document: JsonObject, signer: CardSigner, view: JsonObject = document): readonly CardSignature[] {
   const whole = unsigned(plainCopy(document));
@@ -88,20 +88,20 @@ export function signCard(document: JsonObject, signer: CardSigner, view: JsonObj
   return Array.from(payloads, (payload) => signer.sign(payload));
 }
 
-/** Keys that sign side by side. Each may sign a document twice, and readers take 16 signatures at most. */
+/** Keys that sign side by side. Each may sign a document twice, and readers accept at most 16 signatures. */
 const MAX_SIGNERS = 8;
-/** Documents whose signatures are remembered: cards of a few agents in a few forms, for a few callers. */
+/** Cached signatures: cards of a few agents in a few forms, for a few callers. */
 const MAX_SIGNED_DOCUMENTS = 1_000;
 
-/** The signatures of all keys over a document. Signing costs; the same text is signed once. */
+/** The signatures of all keys over a document, cached by content. */
 export function cardSignatures(
   signers: readonly CardSigner[],
 ): (document: JsonObject, view?: JsonObject) => readonly CardSignature[] {
-  if (signers.length > MAX_SIGNERS) throw new AgentError("too_large", `at most ${MAX_SIGNERS} keys sign a card`);
+  if (signers.length > MAX_SIGNERS) throw new AgentError("too_large", `at most ${MAX_SIGNERS} keys may sign a card`);
   const known = new Map<string, readonly CardSignature[]>();
   return (document, view) => {
     if (signers.length === 0) return [];
-    // By digest: what one caller may see is not kept here, nor does a large card make a large key.
+    // Cached by digest: the cache holds no caller-specific content and no large keys.
     const digest = hash("sha256", JSON.stringify(document), "base64");
     let signatures = known.get(digest);
     if (signatures === undefined) {
@@ -114,17 +114,17 @@ export function cardSignatures(
   };
 }
 
-/** The document that is signed: all of it but the signatures. */
+/** The signed document: everything except the signatures. */
 export function unsigned(document: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(document).filter(([name]) => name !== "signatures"));
 }
 
-/** As it will be written: members that are undefined are not there. */
+/** As serialised: without undefined members. */
 function plainCopy(document: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(document)) as JsonObject; // the JSON of an object is an object
 }
 
-/** The document as readers see it that take an empty text, list or object for an absent one, down to the last level. */
+/** The document without empty strings, lists and objects at any level, as some readers see it. */
 export function withoutEmpty(document: JsonObject): JsonObject {
   const kept = filled(document);
   return isObject(kept) ? kept : {};
@@ -144,7 +144,7 @@ function filled(value: Json | undefined): Maybe<Json> {
   return members.length === 0 ? undefined : Object.fromEntries(members);
 }
 
-/** Members a card must have; on the way to a reader an empty one may get lost, and with it the signature. */
+/** Required members: readers may drop empty ones, which invalidates the signature. */
 const REQUIRED = [
   "name",
   "description",
@@ -175,6 +175,6 @@ function refuseEmptyIn(value: Json | undefined, names: readonly string[], path: 
   for (const name of names) {
     if (value[name] === undefined || filled(value[name]) !== undefined) continue;
     const field = `${path}${name}`;
-    throw new AgentError("invalid_message", `${field} is empty; a card that is signed says something there`, { field });
+    throw new AgentError("invalid_message", `${field} is empty; a signed card must set it`, { field });
   }
 }

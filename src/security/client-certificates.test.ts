@@ -64,7 +64,7 @@ describe("clientCertificates()", () => {
     expect(refusal(() => admit(showing(posing)))).toMatchObject({ code: "forbidden" });
   });
 
-  test("lets in whom the lists name, and nobody else", async () => {
+  test("admits only the listed certificates", async () => {
     const [one, other] = [await certificate("CN=one", [{ type: "dns", value: "one.example" }]), await certificate("CN=other")];
     const print = createHash("sha256").update(one).digest("hex");
     const colons = print.toUpperCase().replace(/..(?=.)/g, "$&:");
@@ -90,7 +90,7 @@ describe("clientCertificates()", () => {
       code: "unauthenticated",
       message: expect.stringContaining("needs a TLS client"),
     });
-    expect(say(soon, new Uint8Array(9))).toMatchObject({ message: "the client certificate cannot be read" });
+    expect(say(soon, new Uint8Array(9))).toMatchObject({ message: "the client certificate is unreadable" });
     expect(say(new Date(UNTIL.getTime() + 1_000), good)).toMatchObject({ message: "the client certificate has expired" });
     expect(say(new Date(FROM.getTime() - 1_000), good)).toMatchObject({ message: "the client certificate is not valid yet" });
   });

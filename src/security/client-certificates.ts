@@ -3,58 +3,58 @@ import { AgentError, type Maybe, ownerOf, type Principal, RecentMap } from "../e
 import type { HttpRequest } from "../transport/exchange.js";
 import type { Admission } from "./admission.js";
 
-/** Which of the certificates that the client authority vouches for may come in. Every list that is given adds some. */
+/** Which certificates of the client CA are admitted. Without `allow` all are; each list in it adds some. */
 export interface CertificateOptions {
   readonly allow?: {
     /** SHA-256 of the certificate, in hex, with or without colons. */
     readonly fingerprints?: readonly string[];
     /** Common names of the subject. */
     readonly subjects?: readonly string[];
-    /** Alternative names as the certificate has them: a URI, or a DNS name. */
+    /** Subject alternative names: a URI or a DNS name. */
     readonly alternativeNames?: readonly string[];
   };
-  /** Milliseconds since the epoch. Default: the system's. */
+  /** Milliseconds since the epoch. Default: the system clock. */
   now?(): number;
 }
 
-/** Certificates that were read and judged; reading one costs more than the rest of the admission. */
+/** Parsed certificates in the cache; parsing costs more than the rest of the check. */
 const MAX_CERTIFICATES = 10_000;
-/** An id is part of every owner string. */
+/** The id is part of every owner string. */
 const MAX_ID_CHARS = 512;
 
-interface Judged {
+interface CheckedCertificate {
   readonly principal: Maybe<Principal>;
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
 /**
- * Callers by their TLS client certificate. The connection has one only if it was verified against the client authority.
- * A connection may outlive its certificate, so the time is looked at again for each request.
+ * Authenticates callers by their TLS client certificate, which the connection has only if it was verified against the client CA.
+ * Validity is checked per request, because a connection may outlive its certificate.
  */
 export function clientCertificates(options: CertificateOptions = {}): Admission {
   const { now = Date.now } = options;
-  const judged = new RecentMap<Judged>(MAX_CERTIFICATES);
+  const checked = new RecentMap<CheckedCertificate>(MAX_CERTIFICATES);
   const isAllowed = allowRule(options.allow);
 
-  function judge(der: Uint8Array): Judged {
+  function check(der: Uint8Array): CheckedCertificate {
     const digest = hash("sha256", der, "hex");
-    const before = judged.get(digest);
-    if (before !== undefined) return before;
+    const cached = checked.get(digest);
+    if (cached !== undefined) return cached;
     const facts = readCertificate(der, digest);
     const fresh = { ...facts, principal: isAllowed(facts) ? principalOf(facts) : undefined };
-    judged.set(digest, fresh);
+    checked.set(digest, fresh);
     return fresh;
   }
 
   function admit({ connection }: HttpRequest): Principal {
     if (connection.clientCertificate === undefined)
-      throw new AgentError("unauthenticated", "this agent needs a TLS client certificate of an authority it trusts");
-    const { principal, fromMs, untilMs } = judge(connection.clientCertificate);
+      throw new AgentError("unauthenticated", "this agent requires a TLS client certificate of a trusted authority");
+    const { principal, fromMs, untilMs } = check(connection.clientCertificate);
     const at = now();
     if (at > untilMs) throw new AgentError("unauthenticated", "the client certificate has expired");
     if (at < fromMs) throw new AgentError("unauthenticated", "the client certificate is not valid yet");
-    if (principal === undefined) throw new AgentError("forbidden", "the holder of this client certificate is not allowed here");
+    if (principal === undefined) throw new AgentError("forbidden", "the holder of this client certificate is not allowed");
     return principal;
   }
   return Object.assign(admit, {
@@ -83,18 +83,18 @@ function readCertificate(der: Uint8Array, fingerprint: string): CertificateFacts
       fingerprint,
       uris: names.filter(({ kind }) => kind === "URI").map(({ value }) => value),
       dnsNames: names.filter(({ kind }) => kind === "DNS").map(({ value }) => value),
-      commonName: typeof CN === "string" && CN !== "" ? CN : undefined, // a list if there are several: then none counts
+      commonName: typeof CN === "string" && CN !== "" ? CN : undefined, // a list if there are several, which is ignored
       fromMs: Date.parse(certificate.validFrom),
       untilMs: Date.parse(certificate.validTo),
     };
   } catch (cause) {
-    throw new AgentError("unauthenticated", "the client certificate cannot be read", { cause });
+    throw new AgentError("unauthenticated", "the client certificate is unreadable", { cause });
   }
 }
 
 /**
- * The most specific name there is: a URI such as a SPIFFE id, a DNS name, or the common name. The last one keeps its `CN=`,
- * because authorities check it less, and it could otherwise be written like one of the others.
+ * The most specific name: a URI such as a SPIFFE id, a DNS name, or the common name. The last one keeps its `CN=` prefix, because
+ * authorities verify it less and it could otherwise imitate the others.
  */
 function principalOf({ uris, dnsNames, commonName }: CertificateFacts): Maybe<Principal> {
   const id = uris[0] ?? dnsNames[0] ?? (commonName === undefined ? undefined : `CN=${commonName}`);
@@ -118,13 +118,13 @@ interface AlternativeName {
   readonly value: string;
 }
 
-/** Node joins the names with commas, and writes one that has a comma or a quote in it as a JSON string, so that none can pass for two. */
+/** Node joins the names with commas and JSON-quotes names that contain commas or quotes, so that none is ambiguous. */
 export function readAlternativeNames(text: string): readonly AlternativeName[] {
   const names: AlternativeName[] = [];
   const pattern = /([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,"]*)(?:, |$)/gy;
   for (let match = pattern.exec(text); match !== null && match[0] !== ""; match = pattern.exec(text)) {
     const [, kind = "", raw = ""] = match;
-    names.push({ kind, value: raw.startsWith('"') ? (JSON.parse(raw) as string) : raw }); // a JSON string, by its first letter
+    names.push({ kind, value: raw.startsWith('"') ? (JSON.parse(raw) as string) : raw }); // starts with a quote, so it is a JSON string
   }
   return names;
 }

@@ -3,19 +3,19 @@ import { AgentError } from "../envelope/index.js";
 import { classOfUrl, guardUrl, type PinnedUrl, type Resolve } from "./outbound-guard.js";
 import { pinnedLookup } from "./resolve-by-dns.js";
 
-/** Origins beside the peer's own that its documents may lead to. */
+/** Origins other than the peer's own that its documents may refer to. */
 const MAX_ORIGINS = 64;
 
-/** What a pool asks before it sends, and where it gets addresses from. */
+/** The outbound checks and name resolution for a connection pool. */
 export interface GuardedDial {
   guard(url: string): void | Promise<void>;
   readonly lookup: LookupFunction;
 }
 
 /**
- * For the addresses that come out of a document found at `url`: never to a more private place than that one, never from
- * https to clear text, resolved once, and dialled at the addresses that were checked. The user's own address needs none of
- * this and is dialled elsewhere: here even its name, on another port, means what it meant when it was checked.
+ * For URLs from a document fetched at `url`: never to a more private address than that one, never from https to plain text, resolved
+ * once, and dialled at the checked addresses. The user's own URL does not need this and is dialled elsewhere; here even its host name,
+ * on another port, is pinned to the checked addresses.
  */
 export function guardedDial(url: string, resolve: Resolve): GuardedDial {
   const own = new URL(url);
@@ -23,9 +23,9 @@ export function guardedDial(url: string, resolve: Resolve): GuardedDial {
 
   async function check(target: URL): Promise<void> {
     if (checked.size >= MAX_ORIGINS)
-      throw new AgentError("forbidden", `${own.host} leads to more than ${MAX_ORIGINS} other hosts`, { sent: "no" });
+      throw new AgentError("forbidden", `${own.host} refers to more than ${MAX_ORIGINS} other hosts`, { sent: "no" });
     if (own.protocol === "https:" && target.protocol === "http:")
-      throw new AgentError("forbidden", `${own.host} is reached by https and leads to ${target.host} in clear text`, {
+      throw new AgentError("forbidden", `${own.host} uses https but refers to ${target.host} in plain text`, {
         sent: "no",
       });
     checked.set(target.origin, await guardUrl(target.href, { from: await classOfUrl(url, resolve), resolve }));

@@ -2,30 +2,30 @@ import { AgentError, type Maybe } from "../envelope/index.js";
 import type { HttpRequest } from "../transport/exchange.js";
 import { addressClass } from "./address.js";
 
-/** The names and pages of one server. */
+/** The names of one server and the origins that may call it. */
 export interface HostCheckOptions {
-  /** The port the server really listens on. */
+  /** The actual port of the server. */
   readonly port: number;
-  /** The address it was bound to. For `0.0.0.0` or `::` every literal address counts as ours: rebinding needs a name. */
+  /** The bind address. For `0.0.0.0` or `::` every literal address is accepted: DNS rebinding needs a name. */
   readonly boundHost?: Maybe<string>;
-  /** Further names, `name` or `name:port`. */
+  /** Further host names, `name` or `name:port`. */
   readonly names?: Maybe<readonly string[]>;
   readonly publicUrl?: Maybe<string>;
-  /** Origins whose pages may call us, exactly as browsers send them; `*` for all. */
+  /** Origins that may call this server, exactly as browsers send them; `*` for all. */
   readonly allowedOrigins?: Maybe<readonly string[]>;
 }
 
-/** Undefined when the request may go on. */
+/** Returns undefined if the request may proceed. */
 export type HostCheck = (request: HttpRequest) => Maybe<AgentError>;
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"] as const;
-/** Spellings of our own names that are remembered for the next request. */
+/** Cached spellings of our own names. */
 const MAX_HOSTS = 1_000;
 const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::", "[::]"]);
 
 /**
- * Against pages that reach into the local network: a rebound name is not one of ours, and a foreign page has a foreign
- * `Origin`. On the usual path this is one set lookup and one property read.
+ * Protects against web pages that reach into the local network: a rebound name is not one of ours, and a foreign page has a foreign
+ * `Origin`. The common path is one set lookup and one property read.
  */
 export function createHostCheck(options: HostCheckOptions): HostCheck {
   const hosts = ownHosts(options);
@@ -69,7 +69,7 @@ function ownHosts({ port, boundHost, names, publicUrl }: HostCheckOptions): Set<
     hosts.add(`${name}:${port}`);
     if (port === 80 || port === 443) hosts.add(name);
   }
-  // Behind a proxy or a mapped port the name arrives without our port, or with another one.
+  // Behind a proxy or a mapped port the name arrives with another port or none.
   for (const name of names ?? []) add(bracketed(name));
   if (publicUrl !== undefined) hosts.add(new URL(publicUrl).host);
   return hosts;
@@ -91,13 +91,13 @@ function isOwnAddress(host: string, port: number): boolean {
 }
 
 function foreignHost(host: string | undefined): AgentError {
-  const shown = host === undefined ? "without a Host header" : `for host ${JSON.stringify(host.slice(0, 100))}`;
-  return new AgentError("forbidden", `this server does not answer ${shown}; configure the name it is reached by`, {
+  const target = host === undefined ? "without a Host header" : `for host ${JSON.stringify(host.slice(0, 100))}`;
+  return new AgentError("forbidden", `this server does not accept requests ${target}; configure its public host name`, {
     field: "host",
   });
 }
 
 function foreignOrigin(origin: string): AgentError {
-  const message = `pages of ${JSON.stringify(origin.slice(0, 100))} may not call this server; configure the origin to allow it`;
+  const message = `pages of ${JSON.stringify(origin.slice(0, 100))} may not call this server; add the origin to the allowed origins`;
   return new AgentError("forbidden", message, { field: "origin" });
 }

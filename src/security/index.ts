@@ -1,10 +1,10 @@
-/** Who may: admission, the names we answer to, and where a peer's URL may lead. */
+/** Authentication, identity, signatures, the audit log, host checks and the outbound guard. */
 export { type AddressClass, addressClass, isAsPublic } from "./address.js";
 export { type Admission, bearerTokens, describeSecurity, openAdmission, parseTokens } from "./admission.js";
 export { anyOf, mergeSecurity } from "./any-of.js";
-export { type ApiKeyPlace, apiKeys } from "./api-keys.js";
+export { type ApiKeyLocation, apiKeys } from "./api-keys.js";
 export {
-  AUTHENTICATED_AGAIN_MS,
+  AUTHENTICATED_INTERVAL_MS,
   type AuditFacts,
   type AuditSink,
   type AuditTrail,
@@ -43,12 +43,12 @@ export {
   type CardSignatureResult,
   type CardTrust,
   createCardCheck,
-  sentenceOf,
+  describeCardSignature,
+  publishedKeys,
   type TrustedKey,
 } from "./card-signature-check.js";
-export { publishedKeys } from "./card-signature-keys.js";
 export { type CertificateOptions, clientCertificates } from "./client-certificates.js";
-export { fetchJson, hostOf, type JsonAnswer, type JsonQuestion } from "./fetch-json.js";
+export { fetchJson, hostOf, type JsonRequest, type JsonResponse } from "./fetch-json.js";
 export { type GuardedDial, guardedDial } from "./guarded-dial.js";
 export { createHostCheck, type HostCheck, type HostCheckOptions } from "./host-check.js";
 export { DEFAULT_KEY_LIMITS, type KeyLimits, type KeyNote } from "./jwt-keys.js";
@@ -76,7 +76,7 @@ export { pinnedLookup, resolveByDns } from "./resolve-by-dns.js";
 export { createSeal, newSecret, type Seal } from "./seal.js";
 export { MIN_TOKEN_CHARS } from "./secret-holders.js";
 export { type NewKey, newCardKey, SIGNING_ALGORITHMS, type SigningAlgorithm } from "./signing-key.js";
-export { askForToken, expiryOf, type GivenToken, renewAfterMs, type TokenClient } from "./token-endpoint.js";
+export { expiryOf, type IssuedToken, renewAfterMs, requestToken, type TokenClient } from "./token-endpoint.js";
 export {
   DEFAULT_EXCHANGE_LIMITS,
   type ExchangeLimits,

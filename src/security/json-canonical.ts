@@ -1,8 +1,8 @@
 import { AgentError } from "../envelope/index.js";
 
 /**
- * JSON in the one spelling of RFC 8785, over which signatures are made: members in the order of their UTF-16 code units,
- * numbers as ECMAScript writes them, no white space. What has no such spelling is refused.
+ * Canonical JSON (RFC 8785), the signed form: members ordered by UTF-16 code units, numbers in ECMAScript format, no white space.
+ * Values without a canonical form are refused.
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value === "boolean") return String(value);
@@ -14,16 +14,16 @@ export function canonicalJson(value: unknown): string {
 }
 
 function canonicalObject(object: object): string {
-  // `Object.entries` sees own members only; the default sort compares code units, as the RFC demands.
+  // `Object.entries` lists own members only; the default sort compares code units, as the RFC requires.
   const members = Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${members.map(([name, value]) => `${canonicalString(name)}:${canonicalJson(value)}`).join(",")}}`;
 }
 
-/** With the `u` flag a whole pair is one character of another class, so this finds lone halves only. */
-const HALF_PAIR = /\p{Surrogate}/u;
+/** With the `u` flag a complete pair is one character of another class, so this matches lone surrogates only. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
 function canonicalString(text: string): string {
-  if (HALF_PAIR.test(text)) throw notJson("half of a surrogate pair");
+  if (LONE_SURROGATE.test(text)) throw notJson("half of a surrogate pair");
   return JSON.stringify(text);
 }
 
@@ -32,8 +32,8 @@ function canonicalNumber(number: number): string {
   return JSON.stringify(number);
 }
 
-function notJson(what: string): AgentError {
-  return new AgentError("encode", `${what} has no canonical JSON form`);
+function notJson(description: string): AgentError {
+  return new AgentError("encode", `${description} has no canonical JSON form`);
 }
 
 const QUOTE = 0x22;
@@ -46,12 +46,12 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 
 /**
- * Does an object in this JSON text have a member twice? `JSON.parse` keeps the last one without a word, other readers keep
- * the first, so a signature over such a text means nothing. The text has to be JSON; that is checked by whoever parses it.
+ * Whether any object in this JSON text has a duplicate member. `JSON.parse` silently keeps the last one, other readers the first, so a
+ * signature over such a text is meaningless. The text must be valid JSON; the caller parses it.
  */
 export function hasDuplicateMembers(bytes: Uint8Array): boolean {
   const text = new TextDecoder().decode(bytes);
-  /** The member names of the objects that are open here; undefined stands for an array. */
+  /** Member names of the currently open objects; undefined for an array. */
   const open: (Set<string> | undefined)[] = [];
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
@@ -62,7 +62,7 @@ export function hasDuplicateMembers(bytes: Uint8Array): boolean {
       const end = endOfString(text, index);
       const names = open.at(-1);
       if (names !== undefined && isName(text, end)) {
-        // Two spellings of one name are one name.
+        // Escaped and plain spellings are the same name.
         const name = JSON.parse(text.slice(index, end)) as string; // a JSON string literal
         if (names.has(name)) return true;
         names.add(name);
@@ -73,7 +73,7 @@ export function hasDuplicateMembers(bytes: Uint8Array): boolean {
   return false;
 }
 
-/** The index behind the closing quote. */
+/** The index after the closing quote. */
 function endOfString(text: string, open: number): number {
   for (let index = open + 1; index < text.length; index++) {
     const unit = text.charCodeAt(index);
@@ -83,7 +83,7 @@ function endOfString(text: string, open: number): number {
   return text.length;
 }
 
-/** A string is a member's name if the next thing is a colon. All white space of JSON lies at or below the space. */
+/** A string followed by a colon is a member name. All JSON white space is at or below U+0020. */
 function isName(text: string, from: number): boolean {
   let index = from;
   while (index < text.length && text.charCodeAt(index) <= SPACE) index++;

@@ -2,15 +2,15 @@ import { AgentError, isObject, type JsonObject, type Maybe } from "../envelope/i
 import type { Link } from "../transport/exchange.js";
 import { fetchJson, hostOf } from "./fetch-json.js";
 
-/** What bounds the fetching and keeping of an issuer's keys. */
+/** Limits for fetching and caching an issuer's keys. */
 export interface KeyLimits {
-  /** Fetched keys are used without asking again for this long. */
+  /** How long fetched keys are used without refreshing. */
   readonly keysMs: number;
-  /** While the issuer does not answer, its last keys are used for this long after they were fetched. */
+  /** How long the last keys are used while the issuer is unavailable. */
   readonly staleKeysMs: number;
-  /** A token that names a key we do not have makes us ask again, at most this often. */
+  /** Minimum interval of refreshes caused by tokens with an unknown key. */
   readonly cooldownMs: number;
-  /** After a failed fetch, the next one comes no sooner. */
+  /** Minimum delay after a failed fetch. */
   readonly retryMs: number;
   readonly fetchMs: number;
   readonly keys: number;
@@ -26,19 +26,19 @@ export const DEFAULT_KEY_LIMITS: KeyLimits = Object.freeze({
   keysBytes: 256 * 1024,
 });
 
-/** One state of an issuer's keys. Its identity is what says whether they changed. */
+/** One version of an issuer's keys, compared by identity. */
 export interface KeySet {
   readonly keys: readonly JsonObject[];
 }
 
-/** Where the keys come from, newest first asked. */
+/** A source of keys. */
 export interface KeySource {
   current(): KeySet | Promise<KeySet>;
-  /** Another set than this one, if there is one by now; undefined when the issuer was asked just before. */
+  /** A newer set than this one, if there is one; undefined if the issuer was asked recently. */
   newerThan(set: KeySet): Promise<Maybe<KeySet>>;
 }
 
-/** What happened to keys, for the audit log. Never the keys themselves. */
+/** A key event for the audit log. Never contains the keys. */
 export interface KeyNote {
   readonly event: "key.loaded" | "key.rotated" | "key.unavailable";
   readonly reason: string;
@@ -52,13 +52,13 @@ export interface RemoteKeyOptions {
   onKeys?(note: KeyNote): void;
 }
 
-/** Keys somebody wrote down: they never change. */
-export function givenKeys(keys: readonly JsonObject[]): KeySource {
+/** Static keys. */
+export function staticKeys(keys: readonly JsonObject[]): KeySource {
   const set: KeySet = { keys: checkedKeys({ keys }, keys.length) };
   return { current: () => set, newerThan: () => Promise.resolve(undefined) };
 }
 
-/** Keys at an issuer's URL: one fetch at a time, cached, fetched again when they are old or when a token names one we lack. */
+/** Keys at an issuer's URL: one fetch at a time, cached, refreshed when stale or when a token names an unknown key. */
 export function remoteKeys(options: RemoteKeyOptions): KeySource {
   return new RemoteKeys(options);
 }
@@ -92,7 +92,7 @@ class RemoteKeys implements KeySource {
     return fetched === set ? undefined : fetched;
   }
 
-  /** Old keys are better than none, for a while: an issuer that restarts must not lock everybody out. */
+  /** Falls back to stale keys for a while: a restarting issuer must not lock everyone out. */
   async #refreshed(): Promise<KeySet> {
     const { limits, now } = this.#options;
     const usable = this.#set !== undefined && now() - this.#fetchedMs < limits.staleKeysMs ? this.#set : undefined;
@@ -113,13 +113,13 @@ class RemoteKeys implements KeySource {
   }
 
   #fetch(): Promise<KeySet> {
-    this.#fetching ??= this.#ask().finally(() => {
+    this.#fetching ??= this.#startFetch().finally(() => {
       this.#fetching = undefined;
     });
     return this.#fetching;
   }
 
-  async #ask(): Promise<KeySet> {
+  async #startFetch(): Promise<KeySet> {
     const { url, limits, link, now } = this.#options;
     this.#triedMs = now();
     try {
@@ -136,7 +136,7 @@ class RemoteKeys implements KeySource {
     }
   }
 
-  /** The same keys keep their identity, so that nothing that rests on them is thrown away. */
+  /** Unchanged keys keep their identity, so that caches based on them stay valid. */
   #keep(keys: readonly JsonObject[]): KeySet {
     const before = this.#set;
     if (before !== undefined && JSON.stringify(before.keys) === JSON.stringify(keys)) return before;
@@ -151,7 +151,7 @@ class RemoteKeys implements KeySource {
 
   #unavailable(cause?: unknown): AgentError {
     const { retryMs } = this.#options.limits;
-    return new AgentError("unavailable", "the keys of the token's issuer cannot be had now, so nobody can be let in by token", {
+    return new AgentError("unavailable", "the keys of the token issuer are unavailable, so tokens cannot be verified", {
       retryAfterMs: retryMs,
       cause,
     });
@@ -160,14 +160,14 @@ class RemoteKeys implements KeySource {
 
 const PUBLIC_KINDS: ReadonlySet<unknown> = new Set(["RSA", "EC", "OKP"]);
 
-/** Only keys that can check signatures and that everybody may know: a secret in a public document is no secret. */
-function checkedKeys(document: unknown, most: number): readonly JsonObject[] {
+/** Only public signature keys are accepted: a secret in a public document is not secret. */
+function checkedKeys(document: unknown, maxKeys: number): readonly JsonObject[] {
   const keys = isObject(document) ? document["keys"] : undefined;
-  if (!Array.isArray(keys)) throw new AgentError("bad_peer", "what came is not a set of keys");
-  if (keys.length > most) throw new AgentError("too_large", `${keys.length} keys came, at most ${most} are taken`);
+  if (!Array.isArray(keys)) throw new AgentError("bad_peer", "the response is not a key set");
+  if (keys.length > maxKeys) throw new AgentError("too_large", `the key set has ${keys.length} keys; the limit is ${maxKeys}`);
   const usable = keys.filter(
     (key: unknown): key is JsonObject => isObject(key) && PUBLIC_KINDS.has(key["kty"]) && key["use"] !== "enc",
   );
-  if (usable.length === 0) throw new AgentError("bad_peer", "the set has no public key that could check a signature");
+  if (usable.length === 0) throw new AgentError("bad_peer", "the key set has no public signature key");
   return usable;
 }

@@ -86,7 +86,7 @@ async function refusalOf(admit: ReturnType<typeof jwtTokens>, token: string): Pr
 }
 
 describe("jwtTokens()", () => {
-  test("knows the caller by issuer and subject, with its scopes and tenant", async () => {
+  test("identifies the caller by issuer and subject, with its scopes and tenant", async () => {
     const admit = admitting({ tenantClaim: "org" });
     const token = await sign({ claims: { scope: "read write", org: "acme" } });
     expect(await admit(bearing(token))).toEqual({
@@ -111,11 +111,11 @@ describe("jwtTokens()", () => {
     ["the token has expired", { claims: { exp: START_MS / SECOND - 6 } }],
     ["the token is not valid yet", { claims: { nbf: START_MS / SECOND + 6 } }],
     ["the token is meant for another audience", { claims: { aud: "https://other.example" } }],
-    ["the token comes from another issuer", { claims: { iss: "https://other.example" } }],
+    ["the token is from another issuer", { claims: { iss: "https://other.example" } }],
     ["the token has no sub claim", { claims: { sub: undefined } }],
     ["the token has no exp claim", { claims: { exp: undefined } }],
-    ["the sub claim of the token cannot be used as a name", { claims: { sub: "" } }],
-    ["the token is signed with a key that its issuer does not have", { header: { kid: "third" } }],
+    ["the sub claim of the token is not usable as a caller name", { claims: { sub: "" } }],
+    ["the token is signed with a key that its issuer does not publish", { header: { kid: "third" } }],
   ] as const)
     test(`says: ${words}`, async () => {
       const token = await sign(facts as TokenFacts);
@@ -134,9 +134,9 @@ describe("jwtTokens()", () => {
 
   test("refuses a signature by another key of that name, and text that is no token", async () => {
     const forged = await sign({ pair: { ...second, jwk: first.jwk } });
-    expect((await refusalOf(admitting(), forged)).message).toBe("the signature of the token is not right");
-    expect((await refusalOf(admitting(), "a.b.c")).message).toBe("the token is not a JWT that can be read");
-    expect((await refusalOf(admitting(), "no token at all")).message).toBe("the token is not a JWT that can be read");
+    expect((await refusalOf(admitting(), forged)).message).toBe("the signature of the token is invalid");
+    expect((await refusalOf(admitting(), "a.b.c")).message).toBe("the token is not a valid JWT");
+    expect((await refusalOf(admitting(), "no token at all")).message).toBe("the token is not a valid JWT");
   });
 
   test("takes neither an unsigned token nor one signed with the public key as a secret", async () => {
@@ -146,16 +146,16 @@ describe("jwtTokens()", () => {
     const secret = new TextEncoder().encode(JSON.stringify(first.jwk).padEnd(64, " "));
     const confused = await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "first" }).sign(secret);
     for (const token of [none, confused])
-      expect((await refusalOf(admitting(), token)).message).toBe("the token is signed in a way that is not accepted here");
+      expect((await refusalOf(admitting(), token)).message).toBe("the signature algorithm of the token is not accepted");
   });
 
-  test("takes a shared secret only when one is given in words, and then no other signature", async () => {
+  test("uses a shared secret only if configured, and then no other signature", async () => {
     const sharedSecret = "a-secret-of-at-least-32-characters";
     const admit = admitting({ jwks: { sharedSecret } });
     const claims = { iss: ISSUER, aud: AUDIENCE, sub: "client-7", exp: START_MS / SECOND + 300 };
     const token = await new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode(sharedSecret));
     await expect(admit(bearing(token))).resolves.toMatchObject({ id: `${ISSUER}#client-7` });
-    expect((await refusalOf(admit, await sign())).message).toBe("the token is signed in a way that is not accepted here");
+    expect((await refusalOf(admit, await sign())).message).toBe("the signature algorithm of the token is not accepted");
     expect(() => admitting({ jwks: { sharedSecret: "short" } })).toThrow("at least 32 characters");
     for (const algorithm of ["none", "HS256", "RS1"])
       expect(() => admitting({ algorithms: [algorithm] })).toThrow("cannot be used here");
@@ -179,15 +179,15 @@ describe("jwtTokens()", () => {
     ).resolves.toMatchObject({});
   });
 
-  test("a key that cannot be used is nobody's, and no hindrance for the others", async () => {
+  test("an unusable key is skipped without affecting the others", async () => {
     const broken = { kty: "EC", crv: "P-256", x: "AA", y: "AA", kid: "broken", alg: "ES256" };
     const admit = admitting({ jwks: { keys: [broken, first.jwk as JsonObject] } });
     const refusal = await refusalOf(admit, await sign({ header: { kid: "broken" } }));
-    expect([refusal.code, refusal.message]).toEqual(["unauthenticated", "the key of the token cannot be used"]);
+    expect([refusal.code, refusal.message]).toEqual(["unauthenticated", "the key of the token is not usable"]);
     const unnamed = { kid: undefined } as unknown as JsonObject;
     await expect(admit(bearing(await sign({ header: unnamed })))).resolves.toMatchObject({ id: `${ISSUER}#client-7` });
     const stranger = await refusalOf(admit, await sign({ pair: second, header: unnamed }));
-    expect(stranger.message).toBe("the signature of the token is not right");
+    expect(stranger.message).toBe("the signature of the token is invalid");
   });
 
   test("an issuer whose callers could be mistaken for another's is refused", () => {
@@ -229,7 +229,7 @@ describe("an issuer's keys by URL", () => {
     await admit(bearing(await sign()));
     answer = publish(second.jwk);
     const rotated = await sign({ pair: second });
-    expect((await refusalOf(admit, rotated)).message).toBe("the token is signed with a key that its issuer does not have");
+    expect((await refusalOf(admit, rotated)).message).toBe("the token is signed with a key that its issuer does not publish");
     expect(asked).toBe(1);
     nowMs += 30_000;
     await expect(admit(bearing(rotated))).resolves.toMatchObject({ id: `${ISSUER}#client-7` });
@@ -239,7 +239,7 @@ describe("an issuer's keys by URL", () => {
     expect(asked).toBe(2);
   });
 
-  test("that cannot be had make the agent unavailable, not the caller a stranger", async () => {
+  test("that are unavailable make the agent unavailable, not the caller unauthenticated", async () => {
     const limits = { fetchMs: 200, retryMs: 1_000, keysBytes: 4_096, keys: 3 };
     const url = await issuing();
     for (const bad of [
@@ -264,7 +264,7 @@ describe("an issuer's keys by URL", () => {
     }
   });
 
-  test("serve on while their issuer is away, for a while", async () => {
+  test("stay in use for a while when the issuer is unavailable", async () => {
     const limits = { keysMs: 10_000, staleKeysMs: 60_000, retryMs: 1_000, verifiedMs: 0 };
     const admit = admitting({ jwks: { url: await issuing() }, limits });
     await admit(bearing(await sign()));

@@ -13,20 +13,20 @@ import type { HttpRequest, Link } from "../transport/exchange.js";
 import type { Admission } from "./admission.js";
 import { BEARER_CHALLENGE, bearerRefusal, presentedToken, presentsBearer } from "./bearer-token.js";
 import { blindDigest } from "./blind-digest.js";
-import { DEFAULT_KEY_LIMITS, givenKeys, type KeyLimits, type KeyNote, type KeySource, remoteKeys } from "./jwt-keys.js";
+import { DEFAULT_KEY_LIMITS, type KeyLimits, type KeyNote, type KeySource, remoteKeys, staticKeys } from "./jwt-keys.js";
 import { SECRET_ALGORITHMS, SIGNATURE_ALGORITHMS, verifyWithKeys, verifyWithSecret } from "./jwt-verify.js";
 
-/** The issuer's public keys by URL or as they are, or, said in words, a secret that is shared with the issuer. */
+/** The issuer's public keys by URL or inline, or a secret shared with the issuer. */
 export type JwtKeys = { readonly url: string } | { readonly keys: readonly JsonObject[] } | { readonly sharedSecret: string };
 
-/** How a card says where tokens come from. */
+/** How a card declares where tokens are issued. */
 export type JwtDeclaration =
   | { readonly kind: "bearer" }
   | { readonly kind: "openIdConnect"; readonly url: string }
   | { readonly kind: "clientCredentials"; readonly tokenUrl: string; readonly scopes?: { readonly [scope: string]: string } };
 
 export interface JwtLimits extends KeyLimits {
-  /** Verified tokens that are remembered, and for how long at most: verifying one costs more than all the rest. */
+  /** Size of the cache of verified tokens: verification is the most expensive step. */
   readonly verifiedTokens: number;
   readonly verifiedMs: number;
 }
@@ -35,24 +35,24 @@ export interface JwtOptions {
   readonly issuer: string;
   readonly audience: string | readonly string[];
   readonly jwks: JwtKeys;
-  /** Default: every signature by a private key; with a shared secret HS256. */
+  /** Default: all asymmetric algorithms; with a shared secret HS256. */
   readonly algorithms?: readonly string[];
-  /** How far the issuer's clock may be from ours. Default: 30 s. */
+  /** Allowed clock difference to the issuer. Default: 30 s. */
   readonly clockSkewMs?: number;
   /** Scopes a caller must have, all of them. */
   readonly requiredScopes?: readonly string[];
-  /** The claim with the caller's tenant; a token without it is then refused. */
+  /** The claim with the caller's tenant; tokens without it are refused. */
   readonly tenantClaim?: string;
   readonly subjectClaim?: string;
   /** Default: `scope`, else `scp`. */
   readonly scopeClaim?: string;
   readonly declare?: JwtDeclaration;
   readonly limits?: Partial<JwtLimits>;
-  /** What carries the question for keys: for an issuer behind a private certificate authority, for example. */
+  /** The transport for fetching keys, for example with a private CA. */
   readonly link?: Link;
-  /** Told when keys are loaded, rotated, or cannot be had. */
+  /** Called when keys are loaded, rotated or unavailable. */
   onKeys?(note: KeyNote): void;
-  /** Milliseconds since the epoch. Default: the system's. */
+  /** Milliseconds since the epoch. Default: the system clock. */
   now?(): number;
 }
 
@@ -72,15 +72,15 @@ interface Verified {
 }
 
 /**
- * Bearer tokens that an issuer signed (RFC 7519). A caller is the issuer and the subject together: two issuers may each
- * have an `ann`, and a static token may be called so too.
+ * Authenticates by signed bearer tokens (RFC 7519). A caller is identified by issuer and subject: two issuers may use the same
+ * subject, and a static token the same name.
  */
 export function jwtTokens(options: JwtOptions): Admission {
   const limits: JwtLimits = { ...DEFAULT_JWT_LIMITS, ...options.limits };
   const { now = Date.now, issuer, requiredScopes = [] } = options;
-  // It parts issuer and subject in the caller's name; an issuer never has one (RFC 8414 §2).
+  // `#` separates issuer and subject in the caller's id; an issuer never contains one (RFC 8414 §2).
   if (issuer === "" || issuer.includes("#"))
-    throw new AgentError("invalid_message", "the issuer is empty or has a # in it", { field: "issuer" });
+    throw new AgentError("invalid_message", "the issuer is empty or contains a #", { field: "issuer" });
   const verify = verifierOf(options, limits, now);
   const digestOf = blindDigest();
   const verified = new RecentMap<Verified>(limits.verifiedTokens);
@@ -97,7 +97,8 @@ export function jwtTokens(options: JwtOptions): Admission {
 
   function admit(request: HttpRequest): Principal | Promise<Principal> {
     const token = presentedToken(request, MAX_JWT_CHARS);
-    if (token === undefined) throw bearerRefusal(undefined, "this agent needs a signed token (JWT) in the Authorization header");
+    if (token === undefined)
+      throw bearerRefusal(undefined, "this agent requires a signed token (JWT) in the Authorization header");
     const digest = digestOf(token);
     const before = verified.get(digest);
     return before !== undefined && now() < before.untilMs ? before.principal : admitNew(token, digest);
@@ -106,7 +107,7 @@ export function jwtTokens(options: JwtOptions): Admission {
   return Object.assign(admit, {
     open: false,
     security: declared(options.declare ?? { kind: "bearer" }, requiredScopes),
-    claims: (request: HttpRequest) => presentsBearer(request) && couldBeFrom(issuer, presentedToken(request, MAX_JWT_CHARS)),
+    claims: (request: HttpRequest) => presentsBearer(request) && claimsIssuer(issuer, presentedToken(request, MAX_JWT_CHARS)),
     accepts: `a token by ${issuer}`,
     challenge: BEARER_CHALLENGE,
   });
@@ -135,7 +136,7 @@ function sourceOf(
   limits: JwtLimits,
   now: () => number,
 ): KeySource {
-  if ("keys" in jwks) return givenKeys(jwks.keys);
+  if ("keys" in jwks) return staticKeys(jwks.keys);
   if (!URL.canParse(jwks.url) || !/^https?:$/.test(new URL(jwks.url).protocol))
     throw new AgentError("invalid_message", "the address of the issuer's keys is not an http or https URL", {
       field: "jwks.url",
@@ -146,14 +147,18 @@ function sourceOf(
 function algorithmsOf({ jwks, algorithms }: JwtOptions): string[] {
   const shared = "sharedSecret" in jwks;
   if (shared && jwks.sharedSecret.length < MIN_SECRET_CHARS)
-    throw new AgentError("invalid_message", `a shared secret has at least ${MIN_SECRET_CHARS} characters`);
-  const possible: readonly string[] = shared ? SECRET_ALGORITHMS : SIGNATURE_ALGORITHMS;
+    throw new AgentError("invalid_message", `a shared secret must have at least ${MIN_SECRET_CHARS} characters`);
+  const supported: readonly string[] = shared ? SECRET_ALGORITHMS : SIGNATURE_ALGORITHMS;
   const wanted = algorithms ?? (shared ? ["HS256"] : SIGNATURE_ALGORITHMS);
-  const wrong = wanted.find((each) => !possible.includes(each));
-  if (wrong !== undefined || wanted.length === 0)
-    throw new AgentError("invalid_message", `${wrong ?? "no algorithm"} cannot be used here; ${possible.join(", ")} can`, {
-      field: "algorithms",
-    });
+  const unsupported = wanted.find((each) => !supported.includes(each));
+  if (unsupported !== undefined || wanted.length === 0)
+    throw new AgentError(
+      "invalid_message",
+      `${unsupported ?? "no algorithm"} is not supported; use one of ${supported.join(", ")}`,
+      {
+        field: "algorithms",
+      },
+    );
   return [...wanted];
 }
 
@@ -168,18 +173,18 @@ function principalOf(claims: JWTPayload, { issuer, subjectClaim = "sub", tenantC
 function textClaim(claims: JWTPayload, name: string): string {
   const value = claims[name];
   if (typeof value !== "string" || value === "" || value.length > MAX_ID_CHARS)
-    throw bearerRefusal("invalid_token", `the ${name} claim of the token cannot be used as a name`);
+    throw bearerRefusal("invalid_token", `the ${name} claim of the token is not usable as a caller name`);
   return value;
 }
 
-/** Words with spaces between (RFC 8693 §4.2), or a list. */
+/** A space-separated string (RFC 8693 §4.2) or a list. */
 function scopesIn(claim: unknown): readonly string[] {
   if (typeof claim === "string") return claim.split(" ").filter((each) => each !== "");
   return Array.isArray(claim) ? claim.filter((each): each is string => typeof each === "string") : [];
 }
 
-/** Whom the token says it comes from, before anything is proved: only to know who shall judge it. */
-function couldBeFrom(issuer: string, token: Maybe<string>): boolean {
+/** The unverified issuer of the token: only selects which admission checks it. */
+function claimsIssuer(issuer: string, token: Maybe<string>): boolean {
   const [, payload, signature] = token?.split(".", 3) ?? [];
   if (payload === undefined || signature === undefined) return false;
   try {

@@ -6,7 +6,7 @@ import type { KeySet, KeySource } from "./jwt-keys.js";
 type Jose = typeof import("jose");
 type Verify = (token: string) => Promise<JWTPayload>;
 
-/** Only signatures by a private key: a public key must never serve as a shared secret. */
+/** Asymmetric algorithms only: a public key must never serve as a shared secret. */
 export const SIGNATURE_ALGORITHMS = [
   "RS256",
   "RS384",
@@ -29,7 +29,7 @@ function loadJose(): Promise<Jose> {
   return loading;
 }
 
-/** Verifies with a secret that both sides were given. */
+/** Verifies with a shared secret. */
 export function verifyWithSecret(secret: string, options: () => JWTVerifyOptions): Verify {
   const key = new TextEncoder().encode(secret);
   return async (token) => {
@@ -38,12 +38,12 @@ export function verifyWithSecret(secret: string, options: () => JWTVerifyOptions
   };
 }
 
-/** Verifies with the keys of an issuer; a token by a key we lack makes us look for newer ones, once. */
+/** Verifies with an issuer's keys; an unknown key triggers one refresh. */
 export function verifyWithKeys(source: KeySource, options: () => JWTVerifyOptions): Verify {
   const finders = new WeakMap<KeySet, LocalJWKSet>();
 
   function finderOf(jose: Jose, set: KeySet): LocalJWKSet {
-    const finder = finders.get(set) ?? jose.createLocalJWKSet(set as unknown as JSONWebKeySet); // checked where they were fetched
+    const finder = finders.get(set) ?? jose.createLocalJWKSet(set as unknown as JSONWebKeySet); // checked when fetched
     finders.set(set, finder);
     return finder;
   }
@@ -73,8 +73,8 @@ export function verifyWithKeys(source: KeySource, options: () => JWTVerifyOption
 }
 
 /**
- * A token that names no key, and an issuer with several: each is tried, and one that cannot be used is passed over. Their
- * number is limited where they are fetched.
+ * For a token without `kid` and an issuer with several keys: tries each and skips unusable ones. Their number is limited when they are
+ * fetched.
  */
 async function verifyWithEach(
   jose: Jose,
@@ -99,35 +99,36 @@ async function refusing(jose: Jose, verify: () => Promise<JWTPayload>): Promise<
     return await verify();
   } catch (thrown) {
     if (thrown instanceof AgentError) throw thrown;
-    // The platform's own words are about a key it cannot use: one that the issuer publishes, and the token names.
-    throw thrown instanceof jose.errors.JOSEError ? refusalOf(jose, thrown) : invalid("the key of the token cannot be used");
+    // Errors of the crypto platform concern an unusable key that the issuer publishes and the token names.
+    throw thrown instanceof jose.errors.JOSEError ? refusalOf(jose, thrown) : invalid("the key of the token is not usable");
   }
 }
 
-/** What is wrong with the token, in words that repeat nothing of it. */
+/** Describes why the token is invalid without repeating its content. */
 function refusalOf({ errors }: Jose, error: InstanceType<Jose["errors"]["JOSEError"]>): AgentError {
   if (error instanceof errors.JWTExpired) return invalid("the token has expired");
   if (error instanceof errors.JWTClaimValidationFailed) return invalid(claimProblem(error.claim, error.reason));
-  if (error instanceof errors.JWSSignatureVerificationFailed) return invalid("the signature of the token is not right");
-  if (error instanceof errors.JWKSNoMatchingKey) return invalid("the token is signed with a key that its issuer does not have");
+  if (error instanceof errors.JWSSignatureVerificationFailed) return invalid("the signature of the token is invalid");
+  if (error instanceof errors.JWKSNoMatchingKey)
+    return invalid("the token is signed with a key that its issuer does not publish");
   if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JOSENotSupported)
-    return invalid("the token is signed in a way that is not accepted here");
-  return invalid("the token is not a JWT that can be read");
+    return invalid("the signature algorithm of the token is not accepted");
+  return invalid("the token is not a valid JWT");
 }
 
 const CLAIM_PROBLEMS: { readonly [claim: string]: string } = {
   nbf: "the token is not valid yet",
   aud: "the token is meant for another audience",
-  iss: "the token comes from another issuer",
+  iss: "the token is from another issuer",
   iat: "the token is too old",
 };
 
-/** Claim names in our own words or as they were configured: only those are ever required. */
+/** Claim names are constants or configured: only those are ever required. */
 function claimProblem(claim: string, reason: string): string {
   if (reason === "missing") return `the token has no ${claim} claim`;
   return reason === "check_failed"
-    ? (CLAIM_PROBLEMS[claim] ?? `the ${claim} claim of the token is not right`)
-    : `the ${claim} claim of the token cannot be read`;
+    ? (CLAIM_PROBLEMS[claim] ?? `the ${claim} claim of the token is invalid`)
+    : `the ${claim} claim of the token is unreadable`;
 }
 
 function invalid(description: string): AgentError {

@@ -74,7 +74,7 @@ describe("guardUrl()", () => {
       expect((await guardUrl(url, from(where))).addresses[0]).toEqual({ address, family });
     });
 
-  test("pins every address of a name and tells the least public class", async () => {
+  test("pins every address of a name and reports the least public class", async () => {
     expect(await guardUrl("HTTP://LocalHost:80/x", from("loopback"))).toEqual({
       url: "http://localhost/x",
       hostname: "localhost",
@@ -88,7 +88,9 @@ describe("guardUrl()", () => {
 
   test("says host and class, and never what the URL held", async () => {
     const error = await refusal("http://10.0.0.1/p?token=s3cret", from("public"));
-    expect(error).toMatchObject({ message: "10.0.0.1 is a private address, and the document naming it comes from a public one" });
+    expect(error).toMatchObject({
+      message: "10.0.0.1 is a private address, and the document that refers to it comes from a public one",
+    });
     expect(String(await refusal("http://u:s3cret@public.example/", from("public")))).not.toContain("s3cret");
   });
 
@@ -161,7 +163,7 @@ describe("a name that changes its address after the check", () => {
   });
 });
 
-test("resolveByDns() asks the system", async () => {
+test("resolveByDns() uses the system resolver", async () => {
   expect(await resolveByDns("localhost")).toEqual(expect.arrayContaining([expect.stringMatching(/^(127\.0\.0\.1|::1)$/)]));
   await expect(resolveByDns("no.such.name.invalid")).rejects.toMatchObject({ code: "unavailable" });
 });

@@ -1,19 +1,19 @@
 import { AgentError, type Maybe } from "../envelope/index.js";
 import { type AddressClass, addressClass, isAsPublic } from "./address.js";
 
-/** The literal addresses of a host name. Given in, so that tests and other platforms bring their own. */
+/** Resolves a host name to literal addresses. Injected for tests and other platforms. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 /** Where the URLs of one document may lead. */
 export interface GuardRules {
   /** The class of the address at which the document naming the URL was fetched. */
   readonly from: AddressClass;
-  /** Hosts (`name` or `name:port`) the operator trusts whatever their address. */
+  /** Hosts (`name` or `name:port`) that the operator trusts regardless of their address. */
   readonly allow?: Maybe<readonly string[]>;
   readonly resolve: Resolve;
 }
 
-/** A checked URL with the addresses it was checked by: connect to one of these and resolve nothing again. */
+/** A checked URL with its checked addresses: connect to one of these and do not resolve again. */
 export interface PinnedUrl {
   readonly url: string;
   readonly hostname: string;
@@ -28,16 +28,16 @@ export interface PinnedAddress {
   readonly family: 4 | 6;
 }
 
-/** Checks a URL somebody else wrote; `redirectedFrom` is the one whose answer led there. */
+/** Checks a URL from an untrusted source; `redirectedFrom` is the URL that redirected to it. */
 export type Guard = (url: string, redirectedFrom?: PinnedUrl) => Promise<PinnedUrl>;
 
-/** Addresses a name may have; a resolver that answers more is playing. */
+/** Maximum number of addresses of one name. */
 const MAX_ADDRESSES = 32;
 const MAX_URL_CHARS = 8_192;
 
 /**
- * The rule: a URL from a document fetched at X may lead to X's address class or a more public one, never to a more
- * private one, and never to a reserved address. Every address of the name must pass, because any may be connected to.
+ * A URL from a document fetched at X may lead to X's address class or a more public one, never to a more private one, and never to a
+ * reserved address. Every address of the name must pass, because any of them may be connected to.
  */
 export async function guardUrl(url: string, rules: GuardRules): Promise<PinnedUrl> {
   const parsed = parseTarget(url);
@@ -47,60 +47,64 @@ export async function guardUrl(url: string, rules: GuardRules): Promise<PinnedUr
   let least: AddressClass = "public";
   const pinned: PinnedAddress[] = [];
   for (const address of addresses) {
-    const got = addressClass(address);
-    if (got === undefined) throw new AgentError("forbidden", `${hostname} resolves to something that is not an address`);
-    if (!trusted) checkClass(hostname, got, rules.from);
-    if (isAsPublic(least, got)) least = got;
+    const parsedClass = addressClass(address);
+    if (parsedClass === undefined) throw new AgentError("forbidden", `${hostname} does not resolve to an IP address`);
+    if (!trusted) checkClass(hostname, parsedClass, rules.from);
+    if (isAsPublic(least, parsedClass)) least = parsedClass;
     pinned.push({ address, family: address.includes(":") ? 6 : 4 });
   }
   return { url: parsed.href, hostname, addresses: pinned, class: least };
 }
 
-/** A redirect is a new URL by the same author: checked anew, and never from a protected connection to a clear one. */
+/** A redirect is checked as a new URL from the same source, and may not go from https to plain text. */
 export async function guardRedirect(location: string, previous: PinnedUrl, rules: GuardRules): Promise<PinnedUrl> {
   const next = absolute(location, previous.url);
-  if (next === undefined) throw new AgentError("forbidden", `${previous.hostname} redirects to something that is not a URL`);
+  if (next === undefined) throw new AgentError("forbidden", `${previous.hostname} redirects to an invalid URL`);
   if (previous.url.startsWith("https:") && next.protocol !== "https:")
     throw new AgentError("forbidden", `${previous.hostname} redirects from https to ${next.protocol.replace(":", "")}`);
   return guardUrl(next.href, rules);
 }
 
-/** The guard for everything one document names. */
+/** The guard for all URLs of one document. */
 export function createGuard(rules: GuardRules): Guard {
   return (url, redirectedFrom) =>
     redirectedFrom === undefined ? guardUrl(url, rules) : guardRedirect(url, redirectedFrom, rules);
 }
 
-/** The class to use as `from` for documents fetched at a URL the user gave: the most public of its addresses, so that a doubt allows less. */
+/** The class to use as `from` for a URL the user gave: the most public of its addresses, which is the strictest choice. */
 export async function classOfUrl(url: string, resolve: Resolve): Promise<AddressClass> {
   let most: Maybe<AddressClass>;
   for (const address of await addressesOf(parseTarget(url).hostname, resolve)) {
-    const got = addressClass(address);
-    if (got !== undefined && (most === undefined || isAsPublic(got, most))) most = got;
+    const parsedClass = addressClass(address);
+    if (parsedClass !== undefined && (most === undefined || isAsPublic(parsedClass, most))) most = parsedClass;
   }
   return most ?? "public";
 }
 
 function checkClass(hostname: string, to: AddressClass, from: AddressClass): void {
-  // Whoever was reached at a reserved address, by the operator's word, is a neighbour and no more; so `reserved` never passes.
+  // An operator-configured peer at a reserved address counts as private; `reserved` itself never passes.
   const origin = from === "reserved" ? "private" : from;
   if (isAsPublic(to, origin)) return;
-  throw new AgentError("forbidden", `${hostname} is a ${to} address, and the document naming it comes from a ${origin} one`, {
-    detail: { host: hostname, class: to, from: origin },
-    sent: "no",
-  });
+  throw new AgentError(
+    "forbidden",
+    `${hostname} is a ${to} address, and the document that refers to it comes from a ${origin} one`,
+    {
+      detail: { host: hostname, class: to, from: origin },
+      sent: "no",
+    },
+  );
 }
 
-/** The URL parser undoes every odd spelling of an address, so what is checked is what is connected to. */
+/** The URL parser normalises unusual address spellings, so the checked address is the one connected to. */
 function parseTarget(url: string): URL {
   const parsed = url.length > MAX_URL_CHARS ? undefined : absolute(url);
   if (parsed === undefined) throw new AgentError("forbidden", "the address is not a URL", { sent: "no" });
   if (parsed.protocol !== "http:" && parsed.protocol !== "https:")
-    throw new AgentError("forbidden", `${parsed.protocol.replace(":", "")} addresses are not followed, only http and https`, {
+    throw new AgentError("forbidden", `${parsed.protocol.replace(":", "")} URLs are not allowed, only http and https`, {
       sent: "no",
     });
   if (parsed.username !== "" || parsed.password !== "")
-    throw new AgentError("forbidden", `the address of ${parsed.hostname} contains credentials`, { sent: "no" });
+    throw new AgentError("forbidden", `the URL of ${parsed.hostname} contains credentials`, { sent: "no" });
   return parsed;
 }
 

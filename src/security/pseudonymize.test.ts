@@ -4,20 +4,20 @@ import { createPseudonymizer } from "./pseudonymize.js";
 
 const SECRET = Buffer.from("0123456789abcdef0123456789abcdef");
 
-describe("a veil", () => {
-  it("is an HMAC-SHA-256 in the form of a version 8 UUID", () => {
+describe("createPseudonymizer()", () => {
+  it("creates an HMAC-SHA-256 in the form of a version 8 UUID", () => {
     const mac = createHmac("sha256", SECRET).update('["agent","session","owner","c-1"]').digest("hex");
     const veiled = createPseudonymizer("agent", SECRET)("owner", "session", "c-1");
     expect(veiled).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(veiled.replaceAll("-", "").slice(0, 12)).toBe(mac.slice(0, 12));
   });
 
-  it("is the same for all who share the secret, and for nobody else", () => {
+  it("is stable for processes that share the secret, and different for others", () => {
     expect(createPseudonymizer("agent", SECRET)("o", "key", "1")).toBe(createPseudonymizer("agent", SECRET)("o", "key", "1"));
     expect(createPseudonymizer("agent")("o", "key", "1")).not.toBe(createPseudonymizer("agent")("o", "key", "1"));
   });
 
-  it("never gives two callers, agents or kinds the same name, also where their names run together", () => {
+  it("never maps two callers, agents or kinds to the same pseudonym, also where their concatenation is equal", () => {
     const veil = createPseudonymizer("agent", SECRET);
     const names = [
       veil("ann", "session", "c-1"),

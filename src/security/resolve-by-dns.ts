@@ -3,10 +3,10 @@ import type { LookupFunction } from "node:net";
 import { AgentError } from "../envelope/index.js";
 import type { PinnedUrl, Resolve } from "./outbound-guard.js";
 
-/** A resolver that has not answered by then will not be waited for. */
+/** Timeout of a DNS lookup. */
 const RESOLVE_MS = 5_000;
 
-/** The system's own resolution, the hosts file included. */
+/** System resolution, including the hosts file. */
 export const resolveByDns: Resolve = (hostname) =>
   new Promise((resolve, reject) => {
     const unresolved = (cause?: unknown): AgentError =>
@@ -21,9 +21,9 @@ export const resolveByDns: Resolve = (hostname) =>
   });
 
 /**
- * A `lookup` option for `net`, `http` or an undici connector that answers with the checked addresses only. The name stays
- * in place for TLS and for `Host`; a name that was not checked is refused. Use it with connections of their own: a shared
- * pool hands out a socket of the same name that was opened without the check.
+ * A `lookup` option for `net`, `http` or an undici connector that returns only the checked addresses. The name stays in use for TLS and
+ * `Host`; an unchecked name is refused. Use it with separate connections: a shared pool may return a socket of the same name that was
+ * opened without the check.
  */
 export function pinnedLookup(pinned: PinnedUrl): LookupFunction {
   return (hostname, options, callback) => {

@@ -5,7 +5,7 @@ const SECRET = new TextEncoder().encode("sixteen bytes or more of secret");
 const SAID = "a token that nobody else may read";
 
 describe("a seal", () => {
-  it("opens what it closed, in another process with the same secret too, and shows nothing of it", () => {
+  it("opens what it closed, in another process with the same secret too, and hides the text", () => {
     const sealed = createSeal(SECRET, "tests").close(SAID, "ann");
     expect(createSeal(SECRET, "tests").open(sealed, "ann")).toBe(SAID);
     expect(Buffer.from(sealed.slice(3), "base64url").toString("latin1")).not.toContain("token");
@@ -33,11 +33,11 @@ describe("a seal", () => {
     }
   });
 
-  it.each(["", "s1.", "s1.AAAA", `s1.${"A".repeat(20_000)}`, SAID])("has no words for %j, which nobody sealed", (text) => {
+  it.each(["", "s1.", "s1.AAAA", `s1.${"A".repeat(20_000)}`, SAID])("returns undefined for %j, which was not sealed", (text) => {
     expect(createSeal(SECRET, "tests").open(text, "ann")).toBeUndefined();
   });
 
-  it("wants a secret that cannot be guessed", () => {
+  it("requires a secret that cannot be guessed", () => {
     expect(() => createSeal(new Uint8Array(15), "tests")).toThrow("at least 16 bytes");
   });
 });

@@ -2,11 +2,11 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import type { Maybe } from "../envelope/index.js";
 import { PSEUDONYM_SECRET_BYTES } from "./pseudonymize.js";
 
-/** Text that is kept where others can read it, for those who share a secret. */
+/** Encrypts text that is stored where others can read it. */
 export interface Seal {
-  /** `about` must be the same when it is opened: what was sealed for one cannot be put in the place of another's. */
+  /** `about` must be equal when opening: a sealed text cannot be used in place of another's. */
   close(text: string, about: string): string;
-  /** Undefined for what was not sealed with this secret, for this purpose, about this. */
+  /** Undefined if it was not sealed with this secret, for this purpose and `about`. */
   open(sealed: string, about: string): Maybe<string>;
 }
 
@@ -14,17 +14,18 @@ const CIPHER = "aes-256-gcm";
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Says which way of sealing it is, so that there can be another one. */
+/** Version prefix of the format. */
 const FORM = "s1.";
-/** More than this was sealed by nobody here. */
+/** Longer texts are refused without decrypting. */
 const MAX_SEALED_CHARS = 16_384;
 
 /**
- * AES-256-GCM with a key out of the secret (HKDF, RFC 5869) that serves this purpose alone. Nonces are random: 2^32 of them
- * for one secret are safe.
+ * AES-256-GCM with a purpose-specific key derived from the secret (HKDF, RFC 5869). Nonces are random: safe for 2^32 uses of one
+ * secret.
  */
 export function createSeal(secret: Uint8Array, purpose: string): Seal {
-  if (secret.length < PSEUDONYM_SECRET_BYTES) throw new TypeError(`the secret has at least ${PSEUDONYM_SECRET_BYTES} bytes`);
+  if (secret.length < PSEUDONYM_SECRET_BYTES)
+    throw new TypeError(`the secret must have at least ${PSEUDONYM_SECRET_BYTES} bytes`);
   const key = Buffer.from(hkdfSync("sha256", secret, "", `koine seal ${purpose}`, KEY_BYTES));
   return {
     close(text, about) {
@@ -45,13 +46,13 @@ export function createSeal(secret: Uint8Array, purpose: string): Seal {
       try {
         return Buffer.concat([cipher.update(bytes.subarray(NONCE_BYTES, end)), cipher.final()]).toString("utf8");
       } catch {
-        return undefined; // by another secret, about somebody else, or touched: one cannot tell which
+        return undefined; // another secret or subject, or tampered with: indistinguishable
       }
     },
   };
 }
 
-/** For who has no secret of their own: what is sealed with it can be opened until the process ends. */
+/** A secret for processes without a configured one: sealed texts can be opened until the process ends. */
 export function newSecret(): Uint8Array {
   return randomBytes(KEY_BYTES);
 }

@@ -13,14 +13,14 @@ import {
 import { AgentError, isObject, type JsonObject, type Maybe } from "../envelope/index.js";
 import { canonicalJson } from "./json-canonical.js";
 
-/** The signature algorithms of RFC 7518 and RFC 8037 that are used here. */
+/** The supported signature algorithms of RFC 7518 and RFC 8037. */
 export const SIGNING_ALGORITHMS = ["EdDSA", "ES256", "ES384", "PS256", "RS256"] as const;
 export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 
-/** An RSA key below this is not safe any more (RFC 7518 §3.3). */
+/** Minimum RSA key size (RFC 7518 §3.3). */
 export const MIN_RSA_BITS = 2_048;
 
-/** The members that make a public key what it is (RFC 7638 §3.2, RFC 8037 §2), by its type. */
+/** The identifying members of a public key (RFC 7638 §3.2, RFC 8037 §2), by type. */
 const THUMBPRINT_MEMBERS: { readonly [kty: string]: readonly string[] } = {
   EC: ["crv", "kty", "x", "y"],
   OKP: ["crv", "kty", "x"],
@@ -30,18 +30,18 @@ const THUMBPRINT_MEMBERS: { readonly [kty: string]: readonly string[] } = {
 /** A key as text or object: PEM (PKCS#8 or SPKI) or JWK. */
 export type KeyText = string | JsonObject;
 
-/** A private key out of PEM or JWK. Errors never show any of it. */
+/** Reads a private key from PEM or JWK. Errors never show any of it. */
 export function readPrivateKey(key: KeyText): KeyObject {
   const jwk = jwkOf(key);
   try {
     return jwk === undefined ? createPrivateKey(String(key)) : createPrivateKey({ key: jwk, format: "jwk" });
   } catch {
-    // The words of the crypto library may quote what they were given, so they are not even kept as a cause.
+    // The crypto library's error may quote its input, so it is not kept as a cause.
     throw new AgentError("invalid_message", "this is not a private key in PEM (PKCS#8, without passphrase) or JWK form");
   }
 }
 
-/** A public key out of PEM or JWK; of a private key its public half. */
+/** Reads a public key from PEM or JWK, or the public half of a private key. */
 export function readPublicKey(key: KeyText): KeyObject {
   const jwk = jwkOf(key);
   try {
@@ -51,9 +51,9 @@ export function readPublicKey(key: KeyText): KeyObject {
   }
 }
 
-/** The object of a JWK, whether it came as one or as its text. */
+/** The JWK as an object, whether given as one or as text. */
 export function jwkOf(key: KeyText): Maybe<JsonObject & JsonWebKey> {
-  if (typeof key !== "string") return key as JsonObject & JsonWebKey; // its members are checked by who imports it
+  if (typeof key !== "string") return key as JsonObject & JsonWebKey; // its members are checked on import
   if (!key.trimStart().startsWith("{")) return undefined;
   try {
     const parsed: unknown = JSON.parse(key);
@@ -68,34 +68,34 @@ function publicMembers(jwk: JsonObject): JsonWebKey {
   return Object.fromEntries(names.map((name) => [name, jwk[name]])) as JsonWebKey; // strings, or the import refuses it
 }
 
-/** What a key can be used with, the preferred one first. A weak key, or one of another kind, is refused. */
+/** The algorithms a key supports, preferred first. Weak and unsupported keys are refused. */
 export function algorithmsOf(key: KeyObject): readonly SigningAlgorithm[] {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
   if (type === "ed25519") return ["EdDSA"];
   if (type === "ec" && details?.namedCurve === "prime256v1") return ["ES256"];
   if (type === "ec" && details?.namedCurve === "secp384r1") return ["ES384"];
   if (type !== "rsa")
-    throw new AgentError("unsupported", `keys of type ${type ?? "unknown"} are not used here; Ed25519, P-256, P-384 and RSA are`);
+    throw new AgentError("unsupported", `keys of type ${type ?? "unknown"} are not supported; use Ed25519, P-256, P-384 or RSA`);
   const bits = details?.modulusLength ?? 0;
   if (bits < MIN_RSA_BITS)
-    throw new AgentError("invalid_message", `the RSA key has ${bits} bits; at least ${MIN_RSA_BITS} are needed`);
+    throw new AgentError("invalid_message", `the RSA key has ${bits} bits; at least ${MIN_RSA_BITS} are required`);
   return ["PS256", "RS256"];
 }
 
-/** The public half as a JWK, with nothing but what makes it that key. */
+/** The public key as a JWK with only its identifying members. */
 export function publicJwk(key: KeyObject): JsonObject {
   const half = key.type === "private" ? createPublicKey(key) : key;
   return publicMembers(half.export({ format: "jwk" }) as JsonObject) as JsonObject;
 }
 
-/** RFC 7638: a name for a key that everybody who has it comes to by himself. */
+/** RFC 7638: an id that can be computed from the key. */
 export function thumbprint(key: KeyObject): string {
   return createHash("sha256")
     .update(canonicalJson(publicJwk(key)))
     .digest("base64url");
 }
 
-/** A fresh key in every form somebody may want it in. All but the last two are secret. */
+/** A new key in all formats. All members but the last two are secret. */
 export interface NewKey {
   readonly privatePem: string;
   readonly privateJwk: JsonObject;
@@ -103,7 +103,7 @@ export interface NewKey {
   readonly kid: string;
 }
 
-/** `kid`: how readers find the public half. Default: its RFC 7638 thumbprint. */
+/** `kid`: identifies the public key. Default: its RFC 7638 thumbprint. */
 export function newCardKey(algorithm: SigningAlgorithm, kid?: string): NewKey {
   const key = newPrivateKey(algorithm);
   const named = { kid: kid ?? thumbprint(key), alg: algorithm, use: "sig" };

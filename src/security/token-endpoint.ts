@@ -1,48 +1,48 @@
 import { AgentError, encodeBase64, isObject, type Maybe } from "../envelope/index.js";
-import { fetchJson, hostOf, type JsonAnswer, type JsonQuestion } from "./fetch-json.js";
+import { fetchJson, hostOf, type JsonRequest, type JsonResponse } from "./fetch-json.js";
 
-/** Who asks for a token, and how it proves that. */
+/** The client credentials for a token request. */
 export interface TokenClient {
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-/** A question to a token endpoint (RFC 6749 §3.2). */
-export interface TokenQuestion extends Pick<JsonQuestion, "url" | "timeoutMs" | "maxBytes" | "link" | "tls"> {
-  /** Undefined where the endpoint asks nobody who it is. */
+/** A request to a token endpoint (RFC 6749 §3.2). */
+export interface TokenRequest extends Pick<JsonRequest, "url" | "timeoutMs" | "maxBytes" | "link" | "tls"> {
+  /** Undefined if the endpoint does not authenticate clients. */
   readonly client: Maybe<TokenClient>;
   readonly form: { readonly [name: string]: Maybe<string> };
-  /** The life of a token that does not say how long it lives. */
-  readonly unknownLifeMs: number;
-  /** What a refusal means; the error is a word of RFC 6749 §5.2, or empty. */
+  /** The assumed lifetime of a token without `expires_in`. */
+  readonly defaultLifeMs: number;
+  /** Maps a refusal to an error; `error` is a code of RFC 6749 §5.2 or empty. */
   refused(status: number, error: string): AgentError;
 }
 
-export interface GivenToken {
+export interface IssuedToken {
   readonly token: string;
   readonly lifeMs: number;
 }
 
-/** What can stand in an Authorization header, and is not longer than one may be. */
+/** Valid characters and length of a token in an Authorization header. */
 const TOKEN = /^[\x21-\x7e]{1,8192}$/;
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403]);
 
-/** Asks once for a bearer token. */
-export async function askForToken(question: TokenQuestion): Promise<GivenToken> {
-  const { status, json } = await ask(question);
-  const host = hostOf(question.url);
+/** Requests one bearer token. */
+export async function requestToken(request: TokenRequest): Promise<IssuedToken> {
+  const { status, json } = await ask(request);
+  const host = hostOf(request.url);
   const answer = isObject(json) ? json : {};
-  if (REFUSALS.has(status)) throw question.refused(status, errorWord(answer["error"]));
+  if (REFUSALS.has(status)) throw request.refused(status, errorCodeIn(answer["error"]));
   if (status !== 200)
-    throw new AgentError("unavailable", `no token could be had: ${host} answered with HTTP ${status}`, { sent: "no" });
+    throw new AgentError("unavailable", `cannot obtain a token: ${host} answered with HTTP ${status}`, { sent: "no" });
   const { access_token: token, token_type: type, expires_in: seconds } = answer;
   if (typeof token !== "string" || !TOKEN.test(token) || typeof type !== "string" || type.toLowerCase() !== "bearer")
-    throw new AgentError("bad_peer", `${host} answered, but not with a bearer token`, { sent: "no" });
+    throw new AgentError("bad_peer", `${host} did not return a bearer token`, { sent: "no" });
   const life = Number(seconds);
-  return { token, lifeMs: life > 0 && Number.isFinite(life) ? life * 1000 : question.unknownLifeMs };
+  return { token, lifeMs: life > 0 && Number.isFinite(life) ? life * 1000 : request.defaultLifeMs };
 }
 
-async function ask({ url, client, form, timeoutMs, maxBytes, link, tls }: TokenQuestion): Promise<JsonAnswer> {
+async function ask({ url, client, form, timeoutMs, maxBytes, link, tls }: TokenRequest): Promise<JsonResponse> {
   const said = Object.entries(form).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
   const headers = { "content-type": "application/x-www-form-urlencoded", authorization: client && basic(client) };
   const body = new URLSearchParams(Object.fromEntries(said)).toString();
@@ -50,30 +50,30 @@ async function ask({ url, client, form, timeoutMs, maxBytes, link, tls }: TokenQ
     return await fetchJson({ method: "POST", url, headers, body, timeoutMs, maxBytes, link, tls });
   } catch (thrown) {
     const { code, message } = AgentError.from(thrown);
-    throw new AgentError(code === "deadline" ? "deadline" : "unavailable", `no token could be had: ${message}`, {
+    throw new AgentError(code === "deadline" ? "deadline" : "unavailable", `cannot obtain a token: ${message}`, {
       sent: "no",
       cause: thrown,
     });
   }
 }
 
-/** RFC 6749 §2.3.1: both are form-encoded before they are joined. */
+/** RFC 6749 §2.3.1: both are form-encoded before joining. */
 function basic({ clientId, clientSecret }: TokenClient): string {
   const encode = (text: string): string => new URLSearchParams({ "": text }).toString().slice(1);
   return `Basic ${encodeBase64(new TextEncoder().encode(`${encode(clientId)}:${encode(clientSecret)}`))}`;
 }
 
-/** RFC 6749 §5.2 has words for it; anything else is not repeated. */
-function errorWord(error: unknown): string {
+/** An error code of RFC 6749 §5.2; any other text is not repeated. */
+function errorCodeIn(error: unknown): string {
   return typeof error === "string" && /^[a-z_]{1,64}$/.test(error) ? error : "";
 }
 
-/** When a token is renewed: so long before it expires, or after four fifths of its life if that comes later. */
+/** When to renew a token: `earlyMs` before it expires, or after four fifths of its lifetime if that is later. */
 export function renewAfterMs(lifeMs: number, earlyMs: number): number {
   return lifeMs - Math.min(earlyMs, lifeMs / 5);
 }
 
-/** When a token says it expires, in milliseconds since the epoch; undefined for one that says nothing that can be read. */
+/** The expiry of a JWT in milliseconds since the epoch; undefined if it has none or is not readable. */
 export function expiryOf(token: string): Maybe<number> {
   const [, payload = ""] = token.split(".", 3);
   try {

@@ -53,7 +53,7 @@ function at(tokenUrl: string, more: Partial<TokenExchangeOptions> = {}) {
 }
 
 describe("a token exchange", () => {
-  it("asks in the words of the RFC, as the client it is", async () => {
+  it("sends the request of RFC 8693 with its client credentials", async () => {
     const { url, asked } = await open(() => given("new"));
     const { exchange } = at(url, {
       client: { clientId: "the gateway", clientSecret: "s:cret" },
@@ -91,7 +91,7 @@ describe("a token exchange", () => {
     expect(asked).toHaveLength(3);
   });
 
-  it("forgets a token that was not taken, and keeps a newer one", async () => {
+  it("drops a token that was rejected, and keeps a newer one", async () => {
     const { url } = await open((_asked, count) => given(`new-${count}`));
     const { exchange } = at(url);
     const first = await exchange.tokenFor("ann");
@@ -101,7 +101,7 @@ describe("a token exchange", () => {
     expect(await exchange.tokenFor("ann")).toBe("new-2");
   });
 
-  it("remembers so many callers and no more", async () => {
+  it("limits the number of cached callers", async () => {
     const { url, asked } = await open(() => given("new"));
     const { exchange } = at(url, { limits: { tokens: 2 } });
     for (const caller of ["ann", "bob", "cid", "ann"]) await exchange.tokenFor(caller);
@@ -109,12 +109,12 @@ describe("a token exchange", () => {
   });
 
   it.each([
-    [400, { error: "invalid_grant" }, "unauthenticated", "does not take the caller's token (invalid_grant)"],
-    [400, { error: "invalid_request" }, "unauthenticated", "does not take the caller's token (invalid_request)"],
-    [400, { error: "invalid_target" }, "forbidden", "gives the caller no token for this agent (invalid_target)"],
+    [400, { error: "invalid_grant" }, "unauthenticated", "rejected the caller's token (invalid_grant)"],
+    [400, { error: "invalid_request" }, "unauthenticated", "rejected the caller's token (invalid_request)"],
+    [400, { error: "invalid_target" }, "forbidden", "denied the caller a token for this agent (invalid_target)"],
     [400, { error: "invalid_scope" }, "forbidden", "no token for this agent (invalid_scope)"],
-    [401, { error: "invalid_client" }, "bad_peer", "does not let this gateway in (invalid_client)"],
-    [400, { error: "callers-own is <b>" }, "unauthenticated", "does not take the caller's token"],
+    [401, { error: "invalid_client" }, "bad_peer", "rejected this gateway's credentials (invalid_client)"],
+    [400, { error: "callers-own is <b>" }, "unauthenticated", "rejected the caller's token"],
     [500, {}, "unavailable", "HTTP 500"],
     [200, { access_token: "x", token_type: "mac" }, "bad_peer", "not with a bearer token"],
     [200, {}, "bad_peer", "not with a bearer token"],
@@ -124,7 +124,7 @@ describe("a token exchange", () => {
     const error = await exchange.tokenFor("callers-own").catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code, message: expect.stringContaining(words) });
     expect(String(error)).not.toMatch(/callers-own|the-clients-secret/);
-    // Several ways to one peer are tried within a moment: that is one question.
+    // Several interfaces of one peer are tried in quick succession: that is one request.
     await exchange.tokenFor("callers-own").catch(() => undefined);
     expect(asked).toHaveLength(1);
     pass(1_000);
@@ -132,9 +132,9 @@ describe("a token exchange", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("has a limit for the questions under way, and for how long one takes", async () => {
+  it("limits concurrent requests and their duration", async () => {
     const { url } = await open(() => new Promise(() => undefined));
-    const { exchange } = at(url, { limits: { atOnce: 1, fetchMs: 50 } });
+    const { exchange } = at(url, { limits: { maxConcurrent: 1, fetchMs: 50 } });
     const waiting = exchange.tokenFor("ann");
     await expect(exchange.tokenFor("bob")).rejects.toMatchObject({ code: "overloaded" });
     await expect(waiting).rejects.toMatchObject({ code: "deadline" });

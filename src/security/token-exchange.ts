@@ -1,22 +1,22 @@
 import { AgentError, type Maybe, RecentMap } from "../envelope/index.js";
 import { addressClass } from "./address.js";
 import { blindDigest } from "./blind-digest.js";
-import { hostOf, type JsonQuestion } from "./fetch-json.js";
-import { askForToken, renewAfterMs, type TokenClient } from "./token-endpoint.js";
+import { hostOf, type JsonRequest } from "./fetch-json.js";
+import { renewAfterMs, requestToken, type TokenClient } from "./token-endpoint.js";
 
-/** What bounds the exchanging and keeping of tokens. */
+/** Limits for exchanging and caching tokens. */
 export interface ExchangeLimits {
   readonly fetchMs: number;
   readonly answerBytes: number;
-  /** Exchanged tokens that are remembered, each for its caller. */
+  /** Cached tokens, one per caller. */
   readonly tokens: number;
-  /** Questions under way at once. */
-  readonly atOnce: number;
-  /** A token is renewed this long before it expires, or after four fifths of its life if that comes later. */
+  /** Concurrent requests. */
+  readonly maxConcurrent: number;
+  /** A token is renewed this long before it expires, or after four fifths of its lifetime if that is later. */
   readonly earlyMs: number;
-  /** The life of a token that does not say how long it lives. */
-  readonly unknownLifeMs: number;
-  /** A refusal or failure holds for this long, so that a call that tries several ways to its peer asks once. */
+  /** The assumed lifetime of a token without `expires_in`. */
+  readonly defaultLifeMs: number;
+  /** How long a refusal or failure is cached, so that a call that tries several interfaces asks once. */
   readonly retryMs: number;
 }
 export const DEFAULT_EXCHANGE_LIMITS: ExchangeLimits = Object.freeze({
@@ -32,53 +32,53 @@ export const DEFAULT_EXCHANGE_LIMITS: ExchangeLimits = Object.freeze({
 export interface TokenExchangeOptions {
   /** The token endpoint: https, or plain http on this machine. */
   readonly tokenUrl: string;
-  /** How the gateway proves who it is. Without it the endpoint must take anybody's word. */
+  /** The gateway's client credentials, if the endpoint requires them. */
   readonly client?: Maybe<TokenClient>;
-  /** For whom the new token is meant: names, and addresses. */
+  /** The intended recipient of the new token. */
   readonly audience?: Maybe<string>;
   readonly resource?: Maybe<string>;
   readonly scopes?: Maybe<readonly string[]>;
-  /** What callers' tokens are. Default: access tokens. */
+  /** The type of callers' tokens. Default: access tokens. */
   readonly subjectTokenType?: Maybe<string>;
-  readonly tls?: JsonQuestion["tls"];
+  readonly tls?: JsonRequest["tls"];
   readonly limits?: Maybe<Partial<ExchangeLimits>>;
 }
 
-/** Somebody's token for another one that an agent behind a gateway takes. */
+/** Exchanges a caller's token for one that the upstream agent accepts. */
 export interface TokenExchange {
-  /** Throws `unauthenticated` or `forbidden` where the service refuses, `unavailable` where it cannot be asked. */
+  /** Throws `unauthenticated` or `forbidden` if the service refuses, `unavailable` if it cannot be reached. */
   tokenFor(subject: string): Promise<string>;
-  /** It was not taken: the next one is fetched anew. */
+  /** The token was rejected: the next call fetches a new one. */
   drop(subject: string, token: string): void;
 }
 
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
 
-interface Kept {
+interface CachedToken {
   readonly answer: Promise<string>;
   untilMs: number;
   token: Maybe<string>;
 }
 
-/** RFC 8693: one question for each caller at a time, and its answer is kept until shortly before it expires. */
+/** RFC 8693: one concurrent request per caller; the result is cached until shortly before it expires. */
 export function tokenExchange(options: TokenExchangeOptions, now: () => number): TokenExchange {
   checkEndpoint(options.tokenUrl);
   const limits: ExchangeLimits = { ...DEFAULT_EXCHANGE_LIMITS, ...options.limits };
   const digestOf = blindDigest();
-  const kept = new RecentMap<Kept>(limits.tokens);
-  let underWay = 0;
+  const cache = new RecentMap<CachedToken>(limits.tokens);
+  let inFlight = 0;
 
-  async function exchange(subject: string, entry: () => Kept): Promise<string> {
-    underWay++;
+  async function exchange(subject: string, entry: () => CachedToken): Promise<string> {
+    inFlight++;
     try {
-      const { token, lifeMs } = await askForToken({
+      const { token, lifeMs } = await requestToken({
         url: options.tokenUrl,
         client: options.client,
         form: formFor(subject, options),
         timeoutMs: limits.fetchMs,
         maxBytes: limits.answerBytes,
-        unknownLifeMs: limits.unknownLifeMs,
+        defaultLifeMs: limits.defaultLifeMs,
         tls: options.tls,
         refused: (status, error) => refusal(hostOf(options.tokenUrl), status, error),
       });
@@ -89,31 +89,31 @@ export function tokenExchange(options: TokenExchangeOptions, now: () => number):
       entry().untilMs = now() + limits.retryMs;
       throw thrown;
     } finally {
-      underWay--;
+      inFlight--;
     }
   }
 
-  function ask(subject: string): Kept {
-    // While the question is under way everybody who has the same token waits for it.
-    const entry: Kept = { answer: exchange(subject, () => entry), untilMs: Number.POSITIVE_INFINITY, token: undefined };
-    entry.answer.catch(() => undefined); // whoever waits hears of it
+  function startExchange(subject: string): CachedToken {
+    // Concurrent callers with the same token share this request.
+    const entry: CachedToken = { answer: exchange(subject, () => entry), untilMs: Number.POSITIVE_INFINITY, token: undefined };
+    entry.answer.catch(() => undefined); // the error reaches those who await it
     return entry;
   }
 
   return {
     async tokenFor(subject) {
       const key = digestOf(subject);
-      const known = kept.get(key);
-      if (known !== undefined && now() < known.untilMs) return known.answer;
-      if (underWay >= limits.atOnce)
-        throw new AgentError("overloaded", `more than ${limits.atOnce} tokens are being exchanged`, { sent: "no" });
-      const asked = ask(subject);
-      kept.set(key, asked);
-      return asked.answer;
+      const cached = cache.get(key);
+      if (cached !== undefined && now() < cached.untilMs) return cached.answer;
+      if (inFlight >= limits.maxConcurrent)
+        throw new AgentError("overloaded", `more than ${limits.maxConcurrent} tokens are being exchanged`, { sent: "no" });
+      const started = startExchange(subject);
+      cache.set(key, started);
+      return started.answer;
     },
     drop(subject, token) {
       const key = digestOf(subject);
-      if (kept.get(key)?.token === token) kept.delete(key);
+      if (cache.get(key)?.token === token) cache.delete(key);
     },
   };
 }
@@ -130,16 +130,16 @@ function formFor(subject: string, { audience, resource, scopes, subjectTokenType
   };
 }
 
-/** Callers' tokens go there: never in clear text beyond this machine. The address itself is the operator's own word. */
+/** Callers' tokens are sent there: never in plain text except on this machine. */
 function checkEndpoint(tokenUrl: string): void {
   const url = URL.canParse(tokenUrl) ? new URL(tokenUrl) : undefined;
   const problem =
     url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")
       ? "is not an http or https URL"
       : url.username !== "" || url.password !== ""
-        ? "contains credentials; they belong into client"
+        ? "contains credentials; configure them in client"
         : url.protocol === "http:" && !isThisMachine(url.hostname)
-          ? "is clear text: callers' tokens are sent by https only"
+          ? "is plain http: callers' tokens are only sent over https"
           : undefined;
   if (problem !== undefined)
     throw new AgentError("invalid_message", `the address of the token service ${problem}`, { field: "tokenUrl" });
@@ -149,16 +149,16 @@ function isThisMachine(hostname: string): boolean {
   return hostname === "localhost" || addressClass(hostname.replace(/^\[|\]$/g, "")) === "loopback";
 }
 
-/** The service speaks of the caller's token, of what it is to be exchanged for, or of the gateway. */
+/** Whether the service refused the gateway, the target or the caller's token. */
 function refusal(host: string, status: number, error: string): AgentError {
   const word = error === "" ? "" : ` (${error})`;
   if (status === 401 || GATEWAYS_FAULT.has(error))
-    return new AgentError("bad_peer", `the token service at ${host} does not let this gateway in${word}`, { sent: "no" });
+    return new AgentError("bad_peer", `the token service at ${host} rejected this gateway's credentials${word}`, { sent: "no" });
   if (status === 403 || NOT_FOR_THAT.has(error))
-    return new AgentError("forbidden", `the token service at ${host} gives the caller no token for this agent${word}`, {
+    return new AgentError("forbidden", `the token service at ${host} denied the caller a token for this agent${word}`, {
       sent: "no",
     });
-  return new AgentError("unauthenticated", `the token service at ${host} does not take the caller's token${word}`, {
+  return new AgentError("unauthenticated", `the token service at ${host} rejected the caller's token${word}`, {
     sent: "no",
   });
 }

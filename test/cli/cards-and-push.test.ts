@@ -69,7 +69,7 @@ describe("signed cards", () => {
     ]);
     expect(good.code).toBe(0);
     expect(bad).toMatchObject({ code: 1, stdout: "" });
-    expect(bad.stderr).toContain("the signature does not fit");
+    expect(bad.stderr).toContain("the signature does not match");
   });
 
   test("the extended card is for callers who show who they are, and is signed too", async () => {

@@ -94,7 +94,7 @@ describe("several ways in at once", () => {
     for (const { code, stdout } of [none, key, audience, secret, unasked])
       expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
     expect(none.stderr).toContain("hint: To show it, set KOINE_API_KEY, or set KOINE_TOKEN, or give --client-id and --token-url");
-    expect(key.stderr).toContain("the API key is not known here");
+    expect(key.stderr).toContain("unknown API key");
     expect(audience.stderr).toMatch(/meant for|audience/);
     expect(secret.stderr).toContain("invalid_client");
     // A secret never goes where only the card says.
@@ -113,7 +113,7 @@ describe("several ways in at once", () => {
   test("the audit log has it all, is followed as it grows, and shows when it was changed", async () => {
     const follower = startKoine(["audit", log, "--follow", "--event", "refused"]);
     const ended = outcomeOf(follower);
-    const seenNew = seen(follower.stdout, /the bearer token is not known here/);
+    const seenNew = seen(follower.stdout, /unknown bearer token/);
     await who({ KOINE_TOKEN: "token-of-nobody-at-all-1" });
     await seenNew;
     follower.kill("SIGINT");
@@ -121,7 +121,7 @@ describe("several ways in at once", () => {
 
     const [read, verified] = await Promise.all([koine(["audit", log]), koine(["audit", log, "--verify"])]);
     expect(read.stdout).toContain("ann (key)");
-    expect(read.stdout).toContain("unauthenticated: the API key is not known here");
+    expect(read.stdout).toContain("unauthenticated: unknown API key");
     for (const secret of [ANNS_KEY, TOMS_TOKEN, "token-of-nobody"]) expect(read.stdout).not.toContain(secret);
     expect(verified).toMatchObject({ code: 0, stderr: "" });
     const [first = "", ...rest] = (await readFile(log, "utf8")).split("\n");
