@@ -220,7 +220,7 @@ describe("the extended card", () => {
     );
     const peer = await connect(twofold.url, { trust: TRUST, discoveryCache: new DiscoveryCache() });
     expect(peer.cardTrust).toBe("verified");
-    await expect(peer.extendedCard()).rejects.toThrow("must not have a member twice");
+    await expect(peer.extendedCard()).rejects.toThrow("has a duplicate member");
     await peer.close();
     await twofold.close();
   });

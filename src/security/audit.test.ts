@@ -53,7 +53,7 @@ describe("withAudit()", () => {
     const refused = new AgentError("unavailable", "the issuer is away");
     const admit = withAudit(bearerTokens(new Map([["ann", TOKEN]])), sink, ids);
     const later = withAudit(() => Promise.reject(refused), sink, ids);
-    expect(() => admit(asking("wrong-token-wrong-token"))).toThrow("not known here");
+    expect(() => admit(asking("wrong-token-wrong-token"))).toThrow("unknown bearer token");
     await expect(later(asking(TOKEN))).rejects.toBe(refused);
     expect(entries).toMatchObject([
       {

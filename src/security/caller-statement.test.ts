@@ -60,7 +60,7 @@ describe("a statement about a caller", () => {
     ["for another agent", () => state(ANN, "https://elsewhere.example"), {}, "another audience"],
     ["that is over", () => state(ANN, UPSTREAM), { now: () => NOW + 100_000 }, "expired"],
     ["by another key", () => state(ANN, UPSTREAM), { jwks: { keys: [newCardKey("EdDSA", "gateway-1").publicJwk] } }, "signature"],
-    ["that is none", () => "ann", {}, "not a JWT"],
+    ["that is none", () => "ann", {}, "not a valid JWT"],
   ])("is refused %s", async (_which, statement, more, words) => {
     await expect(admission(more)(asking(statement()))).rejects.toMatchObject({
       code: "unauthenticated",

@@ -195,14 +195,14 @@ describe("checking", () => {
   it("refuses a signed card with a member twice", async () => {
     const text = JSON.stringify(signed(CARD)).replace(/^\{/, '{"name":"Evil",');
     expect((JSON.parse(text) as JsonObject)["name"]).toBe("Büro");
-    await expect(check(new TextEncoder().encode(text))).rejects.toThrow("must not have a member twice");
+    await expect(check(new TextEncoder().encode(text))).rejects.toThrow("has a duplicate member");
   });
 
   it.each([
     ["no algorithm at all", { alg: "none" }, "", "EdDSA only"],
     ["another algorithm than its key's", { alg: "HS256" }, "AAAA", "EdDSA only"],
-    ["something critical", { alg: "EdDSA", crit: ["exp"], exp: 1 }, undefined, "not known here"],
-    ["an unencoded payload", { alg: "EdDSA", b64: false }, undefined, "not known here"],
+    ["something critical", { alg: "EdDSA", crit: ["exp"], exp: 1 }, undefined, "requires an unsupported extension"],
+    ["an unencoded payload", { alg: "EdDSA", b64: false }, undefined, "requires an unsupported extension"],
   ])("refuses a signature with %s", async (_, header, signature, because) => {
     const encoded = Buffer.from(JSON.stringify({ kid: "acme-1", typ: "JOSE", ...header })).toString("base64url");
     const real = signCard(CARD, SIGNER)[0]?.signature;
@@ -222,7 +222,9 @@ describe("checking", () => {
     expect(await either(bytes(document))).toMatchObject({ result: "verified" });
     const pinned = createCardCheck({ keys: [{ name: "acme", key: anyUse, kid: "rsa", algorithms: ["RS256"] }] });
     await expect(pinned(bytes(document))).rejects.toThrow("RS256 only");
-    expect(() => createCardCheck({ keys: [{ name: "acme", key: anyUse, algorithms: ["EdDSA"] }] })).toThrow("another kind");
+    expect(() => createCardCheck({ keys: [{ name: "acme", key: anyUse, algorithms: ["EdDSA"] }] })).toThrow(
+      "does not fit its configured algorithms",
+    );
   });
 
   it("ignores the unprotected header and tolerates malformed signatures", async () => {

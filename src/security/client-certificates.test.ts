@@ -88,7 +88,7 @@ describe("clientCertificates()", () => {
     const soon = new Date(NOW);
     expect(say(soon, undefined)).toMatchObject({
       code: "unauthenticated",
-      message: expect.stringContaining("needs a TLS client"),
+      message: expect.stringContaining("requires a TLS client"),
     });
     expect(say(soon, new Uint8Array(9))).toMatchObject({ message: "the client certificate is unreadable" });
     expect(say(new Date(UNTIL.getTime() + 1_000), good)).toMatchObject({ message: "the client certificate has expired" });

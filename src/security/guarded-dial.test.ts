@@ -19,7 +19,7 @@ describe("guardedDial()", () => {
   test("does not leave https for clear text", async () => {
     const { guard } = guardedDial("https://agent.example", resolve);
     await expect(guard("http://agent.example/a2a")).rejects.toMatchObject({ code: "forbidden", facts: { sent: "no" } });
-    await expect(guard("http://other.example/a2a")).rejects.toThrow("clear text");
+    await expect(guard("http://other.example/a2a")).rejects.toThrow("plain text");
     await expect(guardedDial("http://agent.example", resolve).guard("http://other.example/")).resolves.toBeUndefined();
   });
 

@@ -116,8 +116,8 @@ describe("a token exchange", () => {
     [401, { error: "invalid_client" }, "bad_peer", "rejected this gateway's credentials (invalid_client)"],
     [400, { error: "callers-own is <b>" }, "unauthenticated", "rejected the caller's token"],
     [500, {}, "unavailable", "HTTP 500"],
-    [200, { access_token: "x", token_type: "mac" }, "bad_peer", "not with a bearer token"],
-    [200, {}, "bad_peer", "not with a bearer token"],
+    [200, { access_token: "x", token_type: "mac" }, "bad_peer", "did not return a bearer token"],
+    [200, {}, "bad_peer", "did not return a bearer token"],
   ])("says what %i %o means, and never the token", async (status, body, code, words) => {
     const { url, asked } = await open(() => [status, body]);
     const { exchange, pass } = at(url, { client: { clientId: "c", clientSecret: "the-clients-secret" } });
@@ -141,7 +141,7 @@ describe("a token exchange", () => {
   });
 
   it.each([
-    ["http://tokens.example/token", "clear text"],
+    ["http://tokens.example/token", "plain http"],
     ["https://me:secret@tokens.example/token", "contains credentials"],
     ["ftp://tokens.example/token", "not an http or https URL"],
     ["tokens.example", "not an http or https URL"],

@@ -81,7 +81,7 @@ describe("createMetrics", () => {
     const metrics = createMetrics();
     metrics.counter("HEDGE_FIRES", "hedges");
     expect(() => metrics.counter("hedge fires", "")).toThrow('"hedge fires" is not a metric name');
-    expect(() => metrics.gauge("HEDGE_FIRES", "")).toThrow("already there");
-    expect(() => metrics.counter("MSG_BYTES", "")).toThrow("already there");
+    expect(() => metrics.gauge("HEDGE_FIRES", "")).toThrow("already registered");
+    expect(() => metrics.counter("MSG_BYTES", "")).toThrow("already registered");
   });
 });

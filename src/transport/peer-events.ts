@@ -65,7 +65,7 @@ export class PeerEvents implements AsyncIterableIterator<AgentEvent> {
       const event = this.#stopped ? undefined : (this.#ready.shift() ?? (await this.#nextOf(this.#source)));
       if (this.#stopped) await iteratorOf(this.#source)?.return?.();
       else if (event !== undefined) return { done: false, value: this.#checkTask(event) };
-      else if (!this.#closed) throw new AgentError("interrupted", "the stream ended before the task", { sent: "maybe" });
+      else if (!this.#closed) throw new AgentError("interrupted", "the stream ended before the task did", { sent: "maybe" });
     } catch (thrown) {
       const wasStopped = this.#stopped;
       await this.return();

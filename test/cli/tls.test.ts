@@ -81,7 +81,7 @@ describe("an agent under TLS", () => {
       koine(["send", server.url, "hi", "--ca", desk.path("server.key")]),
     ]);
     expect(stranger.code).toBe(3);
-    expect(stranger.stderr).toMatch(/authority that is not known here[\s\S]*hint: .*--ca FILE/);
+    expect(stranger.stderr).toMatch(/issued by an unknown authority[\s\S]*hint: .*--ca FILE/);
     expect(clear.code).toBe(1);
     expect(clear.stderr).toMatch(/hint: .*https:\/\//);
     expect(noCertificate.code).toBe(2);
@@ -141,7 +141,7 @@ test("a renewed certificate is taken into use by SIGHUP while a stream goes on; 
   expect(await serialAt(server.port)).toBe(new X509Certificate(await readFile(desk.path("renewed.pem"))).serialNumber);
 
   await copyFile(desk.path("ann.key"), key);
-  const kept = seen(server.child.stderr, /the old one still is: .*does not belong to the certificate/);
+  const kept = seen(server.child.stderr, /the old one still is: .*does not match the certificate/);
   server.child.kill("SIGHUP");
   await kept;
 
@@ -183,7 +183,7 @@ describe("callers with certificates", () => {
     expect(none.code).toBe(4);
     expect(none.stderr).toContain("hint: To show it, give --cert and --key.");
     expect(mixed.code).toBe(2);
-    expect(mixed.stderr).toContain("does not belong to the certificate");
+    expect(mixed.stderr).toContain("does not match the certificate");
   });
 });
 

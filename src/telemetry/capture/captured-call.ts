@@ -39,13 +39,13 @@ export class CapturedCall implements ExchangeObserver {
   #isBinary = false;
   readonly position: SpanPosition;
 
-  constructor(context: CaptureContext, { direction, operation, position: place, agent, caller, via }: CallFacts) {
-    const { traceId, span, parentSpan } = place;
+  constructor(context: CaptureContext, { direction, operation, position, agent, caller, via }: CallFacts) {
+    const { traceId, span, parentSpan } = position;
     const envelope = envelopeOf(operation);
     this.#context = context;
     this.#operation = operation;
     this.#answer = new CapturedAnswer(context.limits.bodyBytes);
-    this.position = place;
+    this.position = position;
     this.#entry = new Entry(
       {
         id: context.newId(),

@@ -19,13 +19,10 @@ const STATUSES = ["open", "ok", "failed", "stopped"] as const;
 const NOT_CACHED = { "cache-control": "no-store" } as const;
 
 /** The inspector API over HTTP, for the dashboard and `koine inspect`. */
-export function inspectorRoutes(
-  log: CaptureLog,
-  { authorize: mayLook = isLoopback }: InspectorRouteOptions = {},
-): readonly ExtraRoute[] {
+export function inspectorRoutes(log: CaptureLog, { authorize = isLoopback }: InspectorRouteOptions = {}): readonly ExtraRoute[] {
   const route = (path: string, answer: (request: HttpRequest, parameters: URLSearchParams) => HttpResponse): ExtraRoute => ({
     route: { method: "GET", path: API_PATH + path },
-    exchange: guarded(mayLook, answer),
+    exchange: guarded(authorize, answer),
   });
   return [
     route("/messages", (_request, parameters) => listMessages(log, parameters)),
@@ -67,7 +64,7 @@ function guarded(
 const STATUS_OF: { readonly [code: string]: number } = { invalid_message: 400, overloaded: 503 };
 
 function notFound({ method, path }: HttpRequest): HttpResponse {
-  return errorResponse(404, new AgentError("not_found", `no route for ${method} ${path}`));
+  return errorResponse(404, new AgentError("not_found", `nothing answers ${method} ${path}`));
 }
 
 function listMessages(log: CaptureLog, parameters: URLSearchParams): HttpResponse {

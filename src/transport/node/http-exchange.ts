@@ -97,24 +97,24 @@ export abstract class HttpExchange {
   }
 
   #stream(response: HttpResponse, body: AsyncIterable<Chunk>): void {
-    const { context: door } = this;
+    const { context } = this;
     if (this.isHead()) {
       discard(body);
       this.writeHeadOnly(response);
       this.finished();
-    } else if (door.openStreams >= door.limits.openStreams) {
+    } else if (context.openStreams >= context.limits.openStreams) {
       discard(body);
       this.#incoming?.peerDisconnected(new AgentError("overloaded", "too many streams are open"));
       this.respond(refuseOverloaded());
     } else {
       const done = (): void => {
-        door.openStreams--;
+        context.openStreams--;
         this.finished();
       };
-      const end = { done, failed: (thrown: unknown) => door.report(thrown) };
-      const writer = new StreamWriter(this.createWriter(), response, body, { stallMs: door.limits.writeStallMs, end });
+      const end = { done, failed: (thrown: unknown) => context.report(thrown) };
+      const writer = new StreamWriter(this.createWriter(), response, body, { stallMs: context.limits.writeStallMs, end });
       writer.start();
-      door.openStreams++;
+      context.openStreams++;
       this.#writer = writer;
     }
   }

@@ -123,7 +123,7 @@ export class Http2Origin {
   }
 }
 
-function roomOf({ session, lastProcessed: lastTaken }: Connection): number {
-  if (session.closed || session.destroyed || lastTaken !== Number.POSITIVE_INFINITY) return 0;
+function roomOf({ session, lastProcessed }: Connection): number {
+  if (session.closed || session.destroyed || lastProcessed !== Number.POSITIVE_INFINITY) return 0;
   return Math.min(STREAMS, session.remoteSettings.maxConcurrentStreams ?? STREAMS);
 }

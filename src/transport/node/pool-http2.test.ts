@@ -153,7 +153,11 @@ describe("poolLink for gRPC", () => {
     const held = [errorOf(link.exchange(ask(url))), errorOf(link.exchange(ask(url)))];
     expect(await errorOf(link.exchange(ask(url)))).toMatchObject({ code: "overloaded", facts: { sent: "no" } });
     for (const error of await Promise.all(held)) {
-      expect(error).toMatchObject({ code: "overloaded", message: expect.stringContaining("no room"), facts: { sent: "no" } });
+      expect(error).toMatchObject({
+        code: "overloaded",
+        message: expect.stringContaining("no free stream"),
+        facts: { sent: "no" },
+      });
     }
   });
 
@@ -240,7 +244,7 @@ describe("poolLink for gRPC: failures", () => {
     const silent = await raw(() => undefined);
     expect(await errorOf(linkWith({ connectTimeoutMs: 100 }).exchange(ask(silent)))).toMatchObject({
       code: "unavailable",
-      message: `no connection to ${silent.slice(7)} in time (ETIMEDOUT)`,
+      message: `connecting to ${silent.slice(7)} timed out (ETIMEDOUT)`,
       facts: { sent: "no" },
     });
     const old = await raw((socket) => socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")));

@@ -97,7 +97,7 @@ describe.each([
     const old = { minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
     const error = await problem(await foreign({ ...made.pair, ...old }));
     expect(error).toMatchObject({ code: "unavailable", facts: { sent: "no" } });
-    expect(error.message).toContain("no version of TLS in common");
+    expect(error.message).toContain("supports neither TLS 1.2 nor TLS 1.3");
   });
 
   test("a client certificate that is demanded, and one that is not trusted", async () => {

@@ -215,7 +215,7 @@ describe("poolLink: failures", () => {
   test("an unknown name: nothing was sent", async () => {
     const error = await errorOf(linkWith().exchange(ask("http://nobody.invalid/")));
     expect(error).toMatchObject({ code: "unavailable", facts: { sent: "no" } });
-    expect(error.message).toContain("the name of nobody.invalid is not known");
+    expect(error.message).toContain("cannot resolve the host name of nobody.invalid");
   });
 
   test("no TLS on the other side: nothing was sent", async () => {
