@@ -23,9 +23,9 @@ export const DEFAULT_EXCHANGE_LIMITS: ExchangeLimits = Object.freeze({
   fetchMs: 10_000,
   answerBytes: 64 * 1024,
   tokens: 10_000,
-  atOnce: 256,
+  maxConcurrent: 256,
   earlyMs: 60_000,
-  unknownLifeMs: 300_000,
+  defaultLifeMs: 300_000,
   retryMs: 200,
 });
 
