@@ -64,7 +64,7 @@ describe("a statement about a caller", () => {
   ])("is refused %s", async (_which, statement, more, words) => {
     await expect(admission(more)(asking(statement()))).rejects.toMatchObject({
       code: "unauthenticated",
-      message: expect.stringMatching(new RegExp(`statement is not right.*${words}`)),
+      message: expect.stringMatching(new RegExp(`caller statement is invalid.*${words}`)),
     });
   });
 

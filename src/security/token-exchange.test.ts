@@ -112,7 +112,7 @@ describe("a token exchange", () => {
     [400, { error: "invalid_grant" }, "unauthenticated", "rejected the caller's token (invalid_grant)"],
     [400, { error: "invalid_request" }, "unauthenticated", "rejected the caller's token (invalid_request)"],
     [400, { error: "invalid_target" }, "forbidden", "denied the caller a token for this agent (invalid_target)"],
-    [400, { error: "invalid_scope" }, "forbidden", "no token for this agent (invalid_scope)"],
+    [400, { error: "invalid_scope" }, "forbidden", "denied the caller a token for this agent (invalid_scope)"],
     [401, { error: "invalid_client" }, "bad_peer", "rejected this gateway's credentials (invalid_client)"],
     [400, { error: "callers-own is <b>" }, "unauthenticated", "rejected the caller's token"],
     [500, {}, "unavailable", "HTTP 500"],
