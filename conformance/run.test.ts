@@ -22,7 +22,7 @@ const skipped = requirement("p:skipped", async () => ({ skipped: "not here" }));
 const mild = requirement("p:mild", async () => Promise.reject(new Error("a pity")), { level: "should" });
 
 const run = (requirements: readonly Requirement[], options: Parameters<typeof runConformance>[2] = {}) =>
-  runConformance(subject, [{ id: "p", requirements }], { now: () => 0, ...options });
+  runConformance(subject, [{ id: "p", requirements: async () => requirements }], { now: () => 0, ...options });
 
 describe("runConformance()", () => {
   test("gives each requirement its verdict, in order", async () => {
@@ -67,7 +67,7 @@ describe("runConformance()", () => {
     const stuck = requirement("p:stuck", async (at) => {
       await at.exchange(makeRequest({ method: "GET", url: at.url, cancel: new CancelSource() }));
     });
-    const { verdicts } = await runConformance(hanging, [{ id: "p", requirements: [stuck] }], { timeoutMs: 30 });
+    const { verdicts } = await runConformance(hanging, [{ id: "p", requirements: async () => [stuck] }], { timeoutMs: 30 });
     expect(verdicts[0]?.detail).toBe("no verdict within 30 ms");
     expect(gaveUp).toBe("cancelled");
   });
@@ -93,7 +93,7 @@ describe("runConformance()", () => {
     });
     expect((await run([hooked])).verdicts[0]?.detail).toBe("no webhook");
     const local = { ...subject, url: "http://127.0.0.1:1/" };
-    const { verdicts } = await runConformance(local, [{ id: "p", requirements: [hooked] }]);
+    const { verdicts } = await runConformance(local, [{ id: "p", requirements: async () => [hooked] }]);
     expect(verdicts[0]?.detail).toBe("204 {}");
     await expect.poll(() => closed).toEqual(["the webhook is closed"]);
   });

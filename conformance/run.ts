@@ -56,7 +56,10 @@ export async function runConformance(
   options: RunOptions = {},
 ): Promise<Report> {
   const only = options.only ?? [""];
-  const chosen = protocols.flatMap(({ id, requirements = [] }) =>
+  const loaded = await Promise.all(
+    protocols.map(async ({ id, requirements }) => ({ id, requirements: (await requirements?.()) ?? [] })),
+  );
+  const chosen = loaded.flatMap(({ id, requirements }) =>
     requirements
       .filter((requirement) => only.some((beginning) => requirement.id.startsWith(beginning)))
       .map((requirement) => ({ protocol: id, requirement })),

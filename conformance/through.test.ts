@@ -47,7 +47,7 @@ async function run(requirements: readonly Requirement[], upstreamSpeaks = requir
   let hosts = 0;
   const end = (url: string, duties: readonly Requirement[]): BridgeEnd => ({
     subject: subjectAt(url),
-    protocols: [{ id: "p", requirements: duties, traits }],
+    protocols: [{ id: "p", requirements: async () => duties, traits }],
   });
   const report = await runThrough(end("agent", upstreamSpeaks), end("gateway", requirements), {
     openHost: async () => ({ subject: subjectAt("host"), close: async () => void hosts++ }),
@@ -101,7 +101,7 @@ describe("runThrough()", () => {
   it("runs only what is wanted", async () => {
     const end = {
       subject: subjectAt("x"),
-      protocols: [{ id: "p", requirements: [duty("p:a", {}), duty("p:b", {})], traits: TRAITS }],
+      protocols: [{ id: "p", requirements: async () => [duty("p:a", {}), duty("p:b", {})], traits: TRAITS }],
     };
     const { through } = await runThrough(end, end, { only: ["p:b"] });
     expect(through.verdicts.map(({ id }) => id)).toEqual(["p:b"]);

@@ -24,11 +24,14 @@ interface Shown {
   readonly query: string;
 }
 
-export function callsToTry({ url, card, interfaces, security }: TryOptions): readonly string[] {
+export async function callsToTry({ url, card, interfaces, security }: TryOptions): Promise<readonly string[]> {
   const shown = allOf([trustShown(url), credentialShown(firstWanted(security))]);
   const koine = (words: string): string => `${ownCommand()} ${words}${shown.koine}`;
-  const calls = protocols.flatMap(({ id, samples }) =>
-    (samples?.(HELLO, card) ?? []).flatMap((sample) => {
+  const loaded = await Promise.all(
+    protocols.map(async ({ id, samples }) => ({ id, samples: (await samples?.(HELLO, card)) ?? [] })),
+  );
+  const calls = loaded.flatMap(({ id, samples }) =>
+    samples.flatMap((sample) => {
       const address = sample.wire === undefined ? hostOf(id, url, interfaces) : addressOf(id, sample.wire, interfaces);
       return address === undefined ? [] : [`# ${sample.about}`, curl(address, shown, sample)];
     }),

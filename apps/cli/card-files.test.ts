@@ -43,7 +43,8 @@ async function koine(...args: readonly string[]): Promise<Ran> {
     }),
   );
   try {
-    await createProgram("0").parseAsync(["card", ...args], { from: "user" });
+    const program = await createProgram("0");
+    await program.parseAsync(["card", ...args], { from: "user" });
     return { code: 0, ...written };
   } catch (thrown) {
     const problem = problemOf(thrown);

@@ -8,7 +8,7 @@ import { oneLine } from "./printable.js";
 const LINE = 300;
 
 /** Everything an operator wants to know when a gateway has started. */
-export function sayGateway(gateway: Gateway, output: Output, tryIt: boolean): void {
+export async function sayGateway(gateway: Gateway, output: Output, tryIt: boolean): Promise<void> {
   const { bold, dim, yellow } = output.colors;
   output.say(`Gateway at ${bold(gateway.url)}`);
   for (const agent of gateway.agents()) sayAgent(agent, output);
@@ -16,7 +16,7 @@ export function sayGateway(gateway: Gateway, output: Output, tryIt: boolean): vo
   output.say(`  tasks      ${gateway.durability}`);
   if (gateway.pageUrl !== undefined) output.say(`  page       ${gateway.pageUrl}`);
   for (const warning of gateway.warnings) output.say(yellow(`  warning    ${warning}`));
-  if (tryIt) sayCalls(gateway, output);
+  if (tryIt) await sayCalls(gateway, output);
   output.say(dim("\nCtrl-C stops it, after the calls under way have ended."));
 }
 
@@ -47,12 +47,12 @@ function standIns({ upstreams, mode }: AgentStatus): readonly string[] {
     ]);
 }
 
-function sayCalls(gateway: Gateway, output: Output): void {
+async function sayCalls(gateway: Gateway, output: Output): Promise<void> {
   const [first] = gateway.agents();
   if (first === undefined) return;
   output.say("\nTry, in another terminal:\n");
   const { url, security } = gateway;
-  for (const line of callsToTry({ url, card: first.card, interfaces: first.interfaces, security }))
+  for (const line of await callsToTry({ url, card: first.card, interfaces: first.interfaces, security }))
     output.say(line.startsWith("#") ? output.colors.dim(`  ${line}`) : `  ${line}`);
 }
 

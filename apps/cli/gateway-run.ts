@@ -80,7 +80,7 @@ export async function startGateway(config: GatewayConfig, output: Output, requir
 
 export async function sayStarted(gateway: Gateway, output: Output, tryIt = false): Promise<void> {
   if (output.format === "json") await output.line(gatewayJson(gateway));
-  else sayGateway(gateway, output, tryIt);
+  else await sayGateway(gateway, output, tryIt);
 }
 
 /** Lets calls under way end, and says what was lost in all of them. */

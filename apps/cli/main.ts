@@ -31,7 +31,8 @@ function wantedFormat(args: readonly string[]): Format {
 
 async function run(args: readonly string[]): Promise<ExitCode> {
   try {
-    await createProgram(readVersion()).parseAsync(args, { from: "user" });
+    const program = await createProgram(readVersion());
+    await program.parseAsync(args, { from: "user" });
     return EXIT.ok;
   } catch (thrown) {
     if (thrown instanceof NothingMore) return EXIT.ok;

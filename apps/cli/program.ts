@@ -65,7 +65,7 @@ class EnvCommand extends Command {
 }
 
 /** The whole command line. */
-export function createProgram(version: string): Command {
+export async function createProgram(version: string): Promise<Command> {
   const program = new EnvCommand("koine")
     .description("One layer between an agent and every agent protocol.")
     .version(version, "-V, --version", "print the version")
@@ -87,7 +87,7 @@ export function createProgram(version: string): Command {
   addMcp(program);
   addEmbeddings(program);
   addAudit(program);
-  addProtocolCommands(program);
+  await addProtocolCommands(program);
   for (const command of everyCommand(program)) configureCommand(command);
   return program;
 }

@@ -12,11 +12,12 @@ interface OwnOptions extends StoreOptions {
 }
 
 /** `koine <protocol> …`: what protocols bring along for the command line. */
-export function addProtocolCommands(program: Command): void {
+export async function addProtocolCommands(program: Command): Promise<void> {
   for (const protocol of protocols) {
-    if (protocol.commands === undefined) continue;
+    const commands = await protocol.commands?.();
+    if (commands === undefined) continue;
     const root = program.command(protocol.id).description(`what belongs to ${protocol.id} alone`);
-    for (const command of protocol.commands) addCommand(root, protocol, command);
+    for (const command of commands) addCommand(root, protocol, command);
     // A word that only leads on is described by where it leads.
     for (const group of root.commands.filter((each) => each.commands.length > 0))
       group.description(group.commands.map((each) => each.name()).join(", "));

@@ -17,7 +17,7 @@ export interface Ready {
   readonly options: ServeCommandOptions;
 }
 
-export function sayReady(ready: Ready, output: Output): void {
+export async function sayReady(ready: Ready, output: Output): Promise<void> {
   const { server, agents, door, store, artifacts, warnings, options } = ready;
   const { bold, dim, yellow } = output.colors;
   output.say(`Serving at ${bold(server.url)}`);
@@ -38,7 +38,7 @@ export function sayReady(ready: Ready, output: Output): void {
     output.say("\nTry, in another terminal:\n");
     const security = describeSecurity(door.admission);
     for (const { name, card } of agents.slice(0, 1))
-      for (const line of callsToTry({ url: server.url, card, interfaces: server.interfaces(name), security }))
+      for (const line of await callsToTry({ url: server.url, card, interfaces: server.interfaces(name), security }))
         output.say(line.startsWith("#") ? dim(`  ${line}`) : `  ${line}`);
   }
   output.say(dim("\nCtrl-C stops it, after the calls under way have ended."));

@@ -64,7 +64,7 @@ async function serveModules(paths: readonly string[], options: ServeCommandOptio
   const said = door.warning === undefined ? warnings : [door.warning, ...warnings];
   const ready: Ready = { server, agents, door, store, artifacts: folder, warnings: said, options };
   if (output.format === "json") await output.line(readyJson(ready));
-  else sayReady(ready, output);
+  else await sayReady(ready, output);
   await stopped;
   stopRenewing?.();
   await Promise.all([server.close(), ...agents.map((agent) => agent.closePeers())]);

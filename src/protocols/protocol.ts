@@ -207,12 +207,12 @@ export interface Protocol {
   readonly codec?: Maybe<SendCodec>;
   /** What `Host.settings` of this protocol understands. */
   readonly settings?: Maybe<readonly SettingInfo[]>;
-  /** Calls to try that say this to this agent. */
-  samples?(text: string, agent: Card): readonly SampleCall[];
-  /** What it adds to the command line. */
-  readonly commands?: Maybe<readonly ProtocolCommand[]>;
-  /** What the specification demands of a server, as data that runs against any URL. */
-  readonly requirements?: Maybe<readonly Requirement[]>;
+  /** Example requests that send `text` to `agent`, for people to run by hand. Loaded on demand. */
+  readonly samples?: Maybe<(text: string, agent: Card) => Promise<readonly SampleCall[]>>;
+  /** Additional commands for the command line. Loaded on demand. */
+  readonly commands?: Maybe<() => Promise<readonly ProtocolCommand[]>>;
+  /** What the specification requires of a server, as checks that run against any URL. Loaded on demand. */
+  readonly requirements?: Maybe<() => Promise<readonly Requirement[]>>;
 }
 
 /** From a message to its text and back. */

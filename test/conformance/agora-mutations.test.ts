@@ -297,7 +297,10 @@ function mutated({ ask = asIs, answer }: Mutation): Exchange {
 async function outcomesOf(subject: Pick<Subject, "url"> & Partial<Subject>, keys: readonly string[]): Promise<readonly string[]> {
   const whole = { exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID(), ...subject };
   const ids = keys.map((key) => `agora:0.2:${key}`);
-  const { verdicts } = await runConformance(whole, [{ id: "agora", requirements }], { only: ids, timeoutMs: TIMEOUT_MS });
+  const { verdicts } = await runConformance(whole, [{ id: "agora", requirements: async () => requirements }], {
+    only: ids,
+    timeoutMs: TIMEOUT_MS,
+  });
   const outcomes = new Map(verdicts.map(({ id, outcome }) => [id, outcome]));
   return keys.map((key) => `${key} ${outcomes.get(`agora:0.2:${key}`)}`);
 }
@@ -351,7 +354,9 @@ describe("deliberately broken servers for Agora", () => {
       // Discovery stays good: else everything would be skipped.
       const exchange: Exchange = (request) => (isDiscovery(request) ? httpExchange(request) : answer(request));
       const subject = { url: server.url, exchange, headers: {}, newId: () => crypto.randomUUID() };
-      const { verdicts } = await runConformance(subject, [{ id: "agora", requirements }], { timeoutMs: TIMEOUT_MS });
+      const { verdicts } = await runConformance(subject, [{ id: "agora", requirements: async () => requirements }], {
+        timeoutMs: TIMEOUT_MS,
+      });
       for (const { id, outcome } of verdicts) if (outcome === "unmet") failed.add(id);
     }
     expect(requirements.map(({ id }) => id).filter((id) => !failed.has(id))).toEqual([]);

@@ -14,7 +14,7 @@ const ALICE = "alice-token-0123456789";
 
 function check(subject: Pick<Subject, "url"> & Partial<Subject>, options: RunOptions = {}): Promise<Report> {
   const whole = { exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID(), ...subject };
-  return runConformance(whole, [{ id: "agora", requirements }], options);
+  return runConformance(whole, [{ id: "agora", requirements: async () => requirements }], options);
 }
 
 const notMet = ({ verdicts }: Report): readonly string[] =>

@@ -126,7 +126,10 @@ describe("deliberately broken servers", () => {
 
   async function outcomeOf(exchange: Exchange, id: string): Promise<string | undefined> {
     const subject = { url: server.url, exchange, headers: {}, newId: () => crypto.randomUUID() };
-    const { verdicts } = await runConformance(subject, [{ id: "a2a", requirements }], { only: [id], timeoutMs: 5_000 });
+    const { verdicts } = await runConformance(subject, [{ id: "a2a", requirements: async () => requirements }], {
+      only: [id],
+      timeoutMs: 5_000,
+    });
     return verdicts.find((verdict) => verdict.id === id)?.outcome;
   }
 

@@ -10,7 +10,7 @@ import { startOfficialGrpc } from "../peers/official-1.3-grpc.js";
 
 function run(url: string, knownGaps: KnownGaps): Promise<Report> {
   const subject = { url, exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID() };
-  return runConformance(subject, [{ id: "a2a", requirements }], { knownGaps, timeoutMs: 8_000 });
+  return runConformance(subject, [{ id: "a2a", requirements: async () => requirements }], { knownGaps, timeoutMs: 8_000 });
 }
 
 const failures = ({ verdicts }: Report): readonly string[] =>

@@ -15,7 +15,9 @@ describe.skipIf(pythonFor("agora-0.2.0") === undefined)("the requirements of Ago
 
   test("agora-protocol 0.2.0: only the listed gaps", { timeout: 60_000 }, async () => {
     const subject = { url: server.url, exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID() };
-    const report = await runConformance(subject, [{ id: "agora", requirements }], { knownGaps: agoraProtocol020Gaps });
+    const report = await runConformance(subject, [{ id: "agora", requirements: async () => requirements }], {
+      knownGaps: agoraProtocol020Gaps,
+    });
     const failures = report.verdicts
       .filter(({ outcome }) => outcome === "unmet" || outcome === "stale gap")
       .map(({ id, outcome, detail }) => `${outcome} ${id}: ${detail}`);

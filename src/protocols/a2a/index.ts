@@ -4,8 +4,6 @@ import { discover } from "./discover.js";
 import { features } from "./features.js";
 import { readNotice } from "./notify.js";
 import { primitives } from "./primitives.js";
-import { requirements } from "./requirements.js";
-import { samples } from "./samples.js";
 import { sendCodec } from "./send-codec.js";
 import { routes, serve } from "./server.js";
 import { SETTINGS } from "./settings.js";
@@ -57,6 +55,6 @@ export const a2a: Protocol = {
   readNotice,
   codec: sendCodec,
   settings: SETTINGS,
-  samples,
-  requirements,
+  samples: async (text) => (await import("./samples.js")).samples(text),
+  requirements: async () => (await import("./requirements.js")).requirements,
 };

@@ -3,8 +3,6 @@ import { connect } from "./client.js";
 import { discover } from "./discover.js";
 import { features } from "./features.js";
 import { primitives } from "./primitives.js";
-import { requirements } from "./requirements.js";
-import { samples } from "./samples.js";
 import { sendCodec } from "./send-codec.js";
 import { routes, serve } from "./server.js";
 import { SETTINGS } from "./settings.js";
@@ -68,6 +66,6 @@ export const acp: Protocol = {
   discover,
   codec: sendCodec,
   settings: SETTINGS,
-  samples,
-  requirements,
+  samples: async (text, agent) => (await import("./samples.js")).samples(text, agent),
+  requirements: async () => (await import("./requirements.js")).requirements,
 };

@@ -3,12 +3,9 @@ import type { DeclaredLoss, Protocol } from "../protocol.js";
 import { connectWith } from "./client.js";
 import { MEMBER_PATHS } from "./codec/whole.js";
 import { discover, probe } from "./discover.js";
-import { commands } from "./documents/commands.js";
 import type { Programmer } from "./documents/programmer.js";
 import { features } from "./features.js";
 import { primitives } from "./primitives.js";
-import { requirements } from "./requirements.js";
-import { samples } from "./samples.js";
 import { sendCodec } from "./send-codec.js";
 import type { SenderOptions } from "./sender/options.js";
 import { KeywordResponder, type KeywordRule } from "./server/keywords.js";
@@ -81,9 +78,9 @@ export function createAgora(options: AgoraOptions = {}): Protocol {
     probe,
     codec: sendCodec,
     settings: SETTINGS,
-    samples,
-    commands,
-    requirements,
+    samples: async (text) => (await import("./samples.js")).samples(text),
+    commands: async () => (await import("./documents/commands.js")).commands,
+    requirements: async () => (await import("./requirements.js")).requirements,
   };
 }
 
