@@ -40,6 +40,7 @@ export type {
   Turned,
 } from "./store.js";
 export { createMemoryStore, type MemoryStoreOptions, type MemoryStoreSize } from "./stores/memory.js";
-export { openRedisStore, type RedisStoreOptions } from "./stores/redis.js";
-export { openSqliteStore, type SqliteStoreOptions } from "./stores/sqlite.js";
+export { openRedisStore, openSqliteStore } from "./stores/open.js";
+export type { RedisStoreOptions } from "./stores/redis.js";
+export type { SqliteStoreOptions } from "./stores/sqlite.js";
 export { platformTimers, type Timers } from "./timers.js";
