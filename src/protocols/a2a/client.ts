@@ -1,4 +1,12 @@
-import { AgentError, type AgentEvent, type Call, type Handler, type Operation, type OperationOf } from "../../envelope/index.js";
+import {
+  AgentError,
+  type AgentEvent,
+  type Call,
+  type Handler,
+  type Maybe,
+  type Operation,
+  type OperationOf,
+} from "../../envelope/index.js";
 import { isEventStream } from "../../transport/body.js";
 import { type Chunk, type HttpResponse, isStream, type Link } from "../../transport/exchange.js";
 import { blame } from "../../transport/fields.js";
@@ -8,7 +16,6 @@ import type { IdSource, Peer } from "../protocol.js";
 import { withOriginal } from "./card/card.js";
 import type { ClientBinding, Outgoing } from "./client/binding.js";
 import { fetchCard } from "./client/fetch-card.js";
-import { grpcBinding } from "./client/grpc.js";
 import { jsonRpcBinding } from "./client/json-rpc.js";
 import { bodyBytes, rawMember } from "./client/raw-result.js";
 import { restBinding } from "./client/rest.js";
@@ -17,9 +24,8 @@ import type { DecodeFacts, Dialect } from "./dialect.js";
 
 /** The client half: operations to requests, answers to events. One request per operation, and never a second try. */
 export function connect(link: Link, peer: Peer, ids: IdSource): Handler {
-  const binding = bindingFor(peer);
-  const dialect = dialectFor(peer.version, binding.name);
-  const wire: Wire = { link, peer, ids, binding, dialect };
+  const name = bindingName(peer);
+  const wire: Wire = { link, peer, ids, name, binding: bindingFor(name), dialect: dialectFor(peer.version, name) };
   return function callPeer(operation, call) {
     switch (operation.kind) {
       case "ping":
@@ -36,34 +42,48 @@ export function connect(link: Link, peer: Peer, ids: IdSource): Handler {
   };
 }
 
-function bindingFor(peer: Peer): ClientBinding {
-  if (peer.binding === "JSONRPC") return jsonRpcBinding;
-  if (peer.binding === "HTTP+JSON") return restBinding;
-  if (peer.binding === "GRPC") return grpcBinding;
-  throw new AgentError("unsupported", `the binding ${peer.binding} is not spoken here`, { sent: "no" });
+function bindingName({ binding }: Peer): ClientBinding["name"] {
+  if (binding === "JSONRPC" || binding === "HTTP+JSON" || binding === "GRPC") return binding;
+  throw new AgentError("unsupported", `the A2A binding ${binding} is not supported`, { sent: "no" });
+}
+
+/** gRPC is loaded on demand: the protobuf schemas are large, and most peers do not need them. */
+function bindingFor(name: ClientBinding["name"]): ClientBinding | Promise<ClientBinding> {
+  switch (name) {
+    case "JSONRPC":
+      return jsonRpcBinding;
+    case "HTTP+JSON":
+      return restBinding;
+    case "GRPC":
+      return import("./client/grpc.js").then(({ grpcBinding }) => grpcBinding);
+    default:
+      return name satisfies never;
+  }
 }
 
 interface Wire {
   readonly link: Link;
   readonly peer: Peer;
   readonly ids: IdSource;
-  readonly binding: ClientBinding;
+  readonly name: ClientBinding["name"];
+  readonly binding: ClientBinding | Promise<ClientBinding>;
   readonly dialect: Dialect;
 }
 
 async function unary(wire: Wire, operation: Operation, call: Call): Promise<AgentEvent> {
   const outgoing = encode(wire, operation, call, false);
-  const response = await wire.link.exchange(wire.binding.write(outgoing));
-  const read = wire.binding.readResult(response, outgoing);
+  const binding = wire.binding instanceof Promise ? await wire.binding : wire.binding;
+  const response = await wire.link.exchange(binding.write(outgoing));
+  const read = binding.readResult(response, outgoing);
   const result = read instanceof Promise ? await read : read;
   const event = decoded(() => wire.dialect.decodeResult(operation, result, factsFor(wire, operation, call)));
   return event.kind === "card" ? { ...event, card: withOriginal(event.card, rawResult(wire, response, result)) } : event;
 }
 
 /** The card's document as it came, for those who check signatures. */
-function rawResult({ binding }: Wire, response: HttpResponse, result: unknown): Uint8Array {
-  if (binding.name === "HTTP+JSON") return bodyBytes(response);
-  const raw = binding.name === "JSONRPC" ? rawMember(bodyBytes(response), "result") : undefined;
+function rawResult({ name }: Wire, response: HttpResponse, result: unknown): Uint8Array {
+  if (name === "HTTP+JSON") return bodyBytes(response);
+  const raw = name === "JSONRPC" ? rawMember(bodyBytes(response), "result") : undefined;
   // A binding that is not JSON has no text of its own: the JSON of what it said stands in for it.
   return raw ?? new TextEncoder().encode(JSON.stringify(result));
 }
@@ -75,14 +95,17 @@ function stream(
 ): AsyncIterable<AgentEvent> {
   const outgoing = encode(wire, operation, call, true);
   const facts = factsFor(wire, operation, call);
+  let readItem: Maybe<ClientBinding["readItem"]>;
   return new PeerEvents({
     async open(): Promise<Source> {
-      const response = await wire.link.exchange(wire.binding.write(outgoing));
-      if (wire.binding.readItems !== undefined) return { items: wire.binding.readItems(response, outgoing) };
+      const binding = wire.binding instanceof Promise ? await wire.binding : wire.binding;
+      const response = await wire.link.exchange(binding.write(outgoing));
+      if (binding.readItems !== undefined) return { items: binding.readItems(response, outgoing) };
+      readItem = binding.readItem;
       if (isEventStream(response.headers["content-type"])) return { chunks: chunksOf(response) };
-      return { single: wire.binding.readResult(response, outgoing) };
+      return { single: binding.readResult(response, outgoing) };
     },
-    read: (data) => wire.binding.readItem(data, outgoing),
+    read: (data) => readItem?.(data, outgoing),
     taskFirst: wire.dialect.version === "1.0",
     decode: (item) => decoded(() => wire.dialect.decodeStreamItem(item, facts)),
   });
@@ -110,7 +133,7 @@ function encode(wire: Wire, operation: Operation, call: Call, streaming: boolean
   const lose = call.reportLoss.bind(call);
   const encoded = wire.dialect.encodeRequest(operation, wire.peer.tenant, lose);
   if (encoded === undefined) {
-    throw new AgentError("unsupported_method", `A2A ${wire.dialect.version} has no ${operation.kind} over ${wire.binding.name}`, {
+    throw new AgentError("unsupported_method", `A2A ${wire.dialect.version} has no ${operation.kind} over ${wire.name}`, {
       sent: "no",
     });
   }

@@ -4,10 +4,9 @@ import { bytesResponse, documentResponse } from "../document.js";
 import type { Contribution, Host, Route, Served } from "../protocol.js";
 import { signedCard } from "./card/signed-card.js";
 import { verbatimBytes, verbatimDocument } from "./card/verbatim-card.js";
-import { SERVICES } from "./grpc/methods.js";
+import { isGrpc, SERVICES } from "./grpc/address.js";
 import { writeNotice } from "./notify.js";
 import { BASE, interfacesOf } from "./server/addresses.js";
-import { answerGrpc, isGrpc } from "./server/grpc.js";
 import { answerJsonRpc } from "./server/json-rpc.js";
 import { requestedVersion } from "./server/negotiate.js";
 import { answerPlain } from "./server/plain.js";
@@ -59,7 +58,7 @@ export function serve(host: Host): Served {
     if (path === CARD_PATH) return cardResponse(request, defaultCard());
     if (path === "/message") return answerPlain(host, defaultCard(), request);
     // A service has no path for an agent.
-    if (!path.startsWith(`${BASE}/`)) return answerGrpc(host, settings, request, defaultCard());
+    if (!path.startsWith(`${BASE}/`)) return grpc(request, defaultCard());
     return below(request, path.slice(BASE.length + 1).split("/"));
   }
 
@@ -95,6 +94,12 @@ export function serve(host: Host): Served {
 
   const rpc = (request: HttpRequest, card: Card, tenant: Maybe<string>): Promise<HttpResponse> =>
     answerJsonRpc(host, card, request, tenant);
+
+  // Loaded by the first gRPC call: the protobuf schemas are large, and many hosts never need them.
+  async function grpc(request: HttpRequest, card: Card): Promise<HttpResponse> {
+    const { answerGrpc } = await import("./server/grpc.js");
+    return answerGrpc(host, settings, request, card);
+  }
 
   function defaultCard(): Card {
     const [card] = host.cards();

@@ -27,7 +27,7 @@ export interface ClientBinding {
   /** The result of a one-answer response, or a promise of it; throws the peer's own error. */
   readResult(response: HttpResponse, outgoing: Outgoing): unknown;
   /** The item inside one event of a stream; throws the peer's own error. */
-  readItem(data: unknown, outgoing: Outgoing): unknown;
+  readonly readItem: (data: unknown, outgoing: Outgoing) => unknown;
   /** The items of a stream, where they are not server-sent events; throws the peer's own error. */
   readItems?(response: HttpResponse, outgoing: Outgoing): AsyncIterator<StreamItem>;
 }

@@ -1,4 +1,14 @@
 import type { Maybe } from "../../../envelope/index.js";
+import type { HttpRequest } from "../../../transport/exchange.js";
+
+/** The path prefix of the gRPC service. Its package name determines the protocol version. */
+export const SERVICES = { "1.0": "/lf.a2a.v1.A2AService", "0.3": "/a2a.v1.A2AService" } as const;
+export type Version = keyof typeof SERVICES;
+
+/** True for any gRPC content type. gRPC-Web and other payload formats are rejected when the call is answered. */
+export function isGrpc(request: HttpRequest): boolean {
+  return request.headers["content-type"]?.startsWith("application/grpc") === true;
+}
 
 /** `host:port`, which is how a card writes where gRPC is answered. Undefined below a path, which gRPC has no place for. */
 export function grpcAuthority(publicUrl: string): Maybe<string> {

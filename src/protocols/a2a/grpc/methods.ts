@@ -1,5 +1,6 @@
 import type { Maybe } from "../../../envelope/index.js";
 import type { OperationName } from "../operations.js";
+import { SERVICES, type Version } from "./address.js";
 import type { MessageType } from "./schema.js";
 import { SCHEMA_0_3 as V03 } from "./schema-0.3.js";
 import { SCHEMA_1_0 as V1 } from "./schema-1.0.js";
@@ -11,10 +12,6 @@ export interface Method {
   readonly request: MessageType;
   readonly response: MessageType;
 }
-
-/** The service is part of the path, and its package says which version is spoken (C10). */
-export const SERVICES = { "1.0": "/lf.a2a.v1.A2AService", "0.3": "/a2a.v1.A2AService" } as const;
-export type Version = keyof typeof SERVICES;
 
 type Signature = readonly [request: MessageType, response: MessageType];
 

@@ -18,9 +18,10 @@ import { v1 } from "../codec/codec-1.0.js";
 import type { Dialect } from "../dialect.js";
 import type { GrpcStatus } from "../error-tables.js";
 import { grpcErrorOf } from "../errors.js";
+import { SERVICES, type Version } from "../grpc/address.js";
 import { decodeMessage } from "../grpc/decode.js";
 import { encodeFrame, isCompressed, onlyMessage } from "../grpc/framing.js";
-import { type Method, methodAt, SERVICES, type Version } from "../grpc/methods.js";
+import { type Method, methodAt } from "../grpc/methods.js";
 import { withCursor } from "../grpc/resume.js";
 import { OK, writeStatus } from "../grpc/status.js";
 import { readTimeout } from "../grpc/timeout.js";
@@ -37,11 +38,6 @@ const VIA_1: Via = Object.freeze({ protocol: "a2a", version: "1.0", binding: "GR
 const VIA_03: Via = Object.freeze({ protocol: "a2a", version: "0.3", binding: "GRPC" });
 const HEADERS = Object.freeze({ "content-type": "application/grpc+proto" });
 const CONTENT_TYPE = /^application\/grpc(\+proto)?\s*(;|$)/i;
-
-/** True for what calls itself gRPC; gRPC-Web and other payloads are turned away when it is answered. */
-export function isGrpc(request: HttpRequest): boolean {
-  return request.headers["content-type"]?.startsWith("application/grpc") === true;
-}
 
 /** One gRPC call. The package decides the version; the status is in the trailers, or in the headers when nothing else comes. */
 export async function answerGrpc(host: Host, settings: A2aSettings, request: HttpRequest, card: Card): Promise<HttpResponse> {
