@@ -20,7 +20,7 @@ import { type Heard, hangUp, post, type Wire } from "./client/post.js";
 import { type TaskPlace, TaskPlaces } from "./client/task-places.js";
 import { encodeRequest, type RequestForm } from "./codec.js";
 import type { SenderOptions } from "./sender/options.js";
-import { senderFor } from "./sender/sender.js";
+import type { Sender } from "./sender/sender.js";
 import type { WireRequest } from "./wire.js";
 
 export interface ClientOptions {
@@ -40,13 +40,20 @@ export function connectWith(options: ClientOptions = {}): (link: Link, peer: Pee
       places: new TaskPlaces(),
       documents: new SpokenDocuments(peer.card, options.documents ?? []),
     };
-    const sender = options.sender === undefined ? undefined : senderFor(wire, session.documents, options.sender);
+    const sender = options.sender === undefined ? undefined : loadSender(wire, session.documents, options.sender);
     return function callPeer(operation, call) {
       if (operation.kind !== "send") return perform(session, operation, call);
       sayWhatIsNotDone(wire, operation, call);
-      return sender?.takes(operation) === true ? sender.run(operation, call) : send(session, operation, call);
+      if (sender === undefined) return send(session, operation, call);
+      return sender.then((loaded) => (loaded.takes(operation) ? loaded.run(operation, call) : send(session, operation, call)));
     };
   };
+}
+
+/** Loaded only for clients that configure a sender. */
+async function loadSender(wire: Wire, documents: SpokenDocuments, options: SenderOptions): Promise<Sender> {
+  const { senderFor } = await import("./sender/sender.js");
+  return senderFor(wire, documents, options);
 }
 
 interface Session {

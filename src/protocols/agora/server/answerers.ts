@@ -6,12 +6,10 @@ import type { DocumentLibrary, KnownDocument } from "../documents/library.js";
 import { NO_PROGRAMMER, type Programmer, type Routine } from "../documents/programmer.js";
 import { findDocument } from "../documents/sources.js";
 import { DOWNLOAD_FAILED, notSuitable } from "../errors.js";
-import { negotiatorFor } from "../negotiation/index.js";
 import type { AgoraSettings } from "../settings.js";
 import { NEGOTIATION } from "../wire.js";
 import type { Answerer, Asked, Talker } from "./asked.js";
 import type { KeywordResponder } from "./keywords.js";
-import { aboutAgent, judgedByModel, modelTalker } from "./model-talker.js";
 import type { Routines } from "./routines.js";
 
 /** What a server may be given beside its settings. */
@@ -64,16 +62,18 @@ export class Answerers {
     return this.#byDocument(asked, card, await this.#document(hash, asked));
   }
 
-  #natural({ wire }: Asked, card: Card): Answerer {
+  async #natural({ wire }: Asked, card: Card): Promise<Answerer> {
     const { keywords, settings, model } = this.#tools;
     const fired = keywords?.answerTo(wire.body ?? "");
     if (fired !== undefined) return { kind: "talker", talker: fired };
     switch (settings.naturalLanguage) {
       case "agent":
         return { kind: "agent", intent: undefined, json: "never" };
-      case "model":
+      case "model": {
         if (model === undefined) throw new AgentError("unsupported", "no language model is configured");
+        const { modelTalker } = await import("./model-talker.js");
         return { kind: "talker", talker: modelTalker(model, card, undefined) };
+      }
       case "refuse":
         throw new AgentError("unsupported", "natural language is not answered here; use one of the supported protocol documents");
       default:
@@ -84,7 +84,11 @@ export class Answerers {
   #negotiator(card: Card): Talker {
     const { model, supported } = this.#tools;
     return {
-      reply(state, text, asked) {
+      async reply(state, text, asked) {
+        const [{ negotiatorFor }, { aboutAgent }] = await Promise.all([
+          import("../negotiation/index.js"),
+          import("./model-talker.js"),
+        ]);
         const negotiator = negotiatorFor({ catalogue: () => supported(asked), model, about: aboutAgent(card) });
         return negotiator.reply(state ?? negotiator.open(asked.caller), text, asked.call.cancel);
       },
@@ -122,6 +126,7 @@ export class Answerers {
     const { model, settings } = this.#tools;
     const library = this.#tools.library();
     if (model === undefined || settings.naturalLanguage !== "model" || library === undefined) throw notSuitable(document.hash);
+    const { judgedByModel, modelTalker } = await import("./model-talker.js");
     let suitability = await library.suitability(document);
     if (suitability === "unknown") {
       suitability = (await judgedByModel(model, card, document, asked)) ? "adequate" : "inadequate";
