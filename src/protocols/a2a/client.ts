@@ -22,7 +22,7 @@ import { restBinding } from "./client/rest.js";
 import { dialectFor } from "./codec.js";
 import type { DecodeFacts, Dialect } from "./dialect.js";
 
-/** The client half: operations to requests, answers to events. One request per operation, and never a second try. */
+/** The client side: encodes operations as requests and decodes responses. One request per operation, never retried. */
 export function connect(link: Link, peer: Peer, ids: IdSource): Handler {
   const name = bindingName(peer);
   const wire: Wire = { link, peer, ids, name, binding: bindingFor(name), dialect: dialectFor(peer.version, name) };
@@ -80,11 +80,11 @@ async function unary(wire: Wire, operation: Operation, call: Call): Promise<Agen
   return event.kind === "card" ? { ...event, card: withOriginal(event.card, rawResult(wire, response, result)) } : event;
 }
 
-/** The card's document as it came, for those who check signatures. */
+/** The card document as received, for signature verification. */
 function rawResult({ name }: Wire, response: HttpResponse, result: unknown): Uint8Array {
   if (name === "HTTP+JSON") return bodyBytes(response);
   const raw = name === "JSONRPC" ? rawMember(bodyBytes(response), "result") : undefined;
-  // A binding that is not JSON has no text of its own: the JSON of what it said stands in for it.
+  // A gRPC response has no JSON text, so it is generated.
   return raw ?? new TextEncoder().encode(JSON.stringify(result));
 }
 
@@ -111,7 +111,7 @@ function stream(
   });
 }
 
-/** A stream that was over before it was read comes as one piece. */
+/** A response that is already complete has one chunk. */
 async function* once(body: Chunk): AsyncGenerator<Chunk, void, void> {
   yield body;
 }
@@ -120,14 +120,14 @@ function chunksOf({ body }: HttpResponse): AsyncIterator<Chunk> {
   return isStream(body) ? body[Symbol.asyncIterator]() : once(body ?? "");
 }
 
-/** The log of a finished task: no binding of this protocol can read it without following. */
+/** No A2A binding can read the log of a finished task without following it. */
 async function unfollowed(): Promise<AgentEvent> {
   throw new AgentError("unsupported_method", "this protocol cannot read a task's log without following it", { sent: "no" });
 }
 
 function encode(wire: Wire, operation: Operation, call: Call, streaming: boolean): Outgoing {
   if (operation.kind === "task.list" && operation.idempotencyKey !== undefined && !wire.peer.card.capabilities.idempotentSend) {
-    // A server that does not know the filter would ignore it and list everything.
+    // A server without this filter would ignore it and list all tasks.
     throw new AgentError("unsupported", "this peer cannot find a task by its idempotency key", { sent: "no" });
   }
   const lose = call.reportLoss.bind(call);
@@ -161,7 +161,7 @@ function decoded(decode: () => AgentEvent): AgentEvent {
   }
 }
 
-/** A real round trip in this peer's own grammar: the answer "no such task" proves that it is understood. */
+/** A real round trip in the version and binding of the peer: "no such task" proves that it understood the request. */
 async function ping(wire: Wire, call: Call): Promise<AgentEvent> {
   try {
     await unary(wire, { kind: "task.get", taskId: `koine-ping-${wire.ids.newId()}` }, call);
@@ -179,7 +179,7 @@ async function card({ link, peer }: Wire, call: Call): Promise<AgentEvent> {
   return { kind: "card", card: found.card };
 }
 
-/** Cards are fetched by plain HTTP, which a port for gRPC alone does not speak: then where the agent also answers. */
+/** Cards are fetched over HTTP, which a gRPC-only port does not serve: use another interface of the agent. */
 function cardUrl({ url, binding, card: { interfaces } }: Peer): string {
   if (binding !== "GRPC") return url;
   return interfaces.find((each) => each.protocol === "a2a" && each.binding !== "GRPC" && URL.canParse(each.url))?.url ?? url;

@@ -68,7 +68,7 @@ async function proveCard(link: Link, card: Card, { url, evidence, etag, ids, cal
   return claimed.length === 0 ? undefined : { peers: claimed, evidence, proved: false, doubted: true, etag };
 }
 
-/** The card's addresses in the version it does not claim for them: some cards say 1.0 where only 0.3 is spoken. */
+/** The interfaces of the card with the other version: some cards claim 1.0 for servers of 0.3. */
 async function proveUnclaimed(
   link: Link,
   card: Card,
@@ -110,7 +110,7 @@ async function proveBare(
   return undefined;
 }
 
-/** The card's interfaces that we speak, in its own order of preference; gRPC last, because it costs us the most. */
+/** The supported interfaces of the card, in its order of preference; gRPC last, because it is the most expensive. */
 function spoken(card: Card, base: string): readonly Peer[] {
   const known = card.interfaces.filter(
     ({ protocol, version }) => protocol === "a2a" && VERSIONS.some((each) => each === version),
@@ -130,7 +130,7 @@ function label({ version, binding, url }: Peer): string {
   return `${binding} ${version} at ${url}`;
 }
 
-/** Probes need ids nobody else uses, and no clock. */
+/** Probes need unique ids, and no clock. */
 function probeIds(): IdSource {
   return { now: () => 0, newId: () => crypto.randomUUID() };
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../envelope/index.js";
 import type { ErrorProfile } from "./settings.js";
 
-/** How one of our codes is said on A2A's wires, in both published tables (1.0.0 and 1.0.1). */
+/** How an error code is written by A2A bindings, in both published tables (1.0.0 and 1.0.1). */
 export interface ErrorRow {
   /** `ErrorInfo.reason`. */
   readonly reason: string;
@@ -126,7 +126,7 @@ export const ERROR_TABLE = {
   extension_required: EXTENSION_REQUIRED,
   unsupported_version: VERSION_NOT_SUPPORTED,
 
-  // Ours, said with the A2A error that means the same to a caller who knows only A2A.
+  // Koine codes, mapped to the A2A error with the closest meaning.
   task_closed: UNSUPPORTED_OPERATION,
   downgrade_refused: UNSUPPORTED_OPERATION,
 

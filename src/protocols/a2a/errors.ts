@@ -17,7 +17,7 @@ import type { ErrorProfile } from "./settings.js";
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
 const BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest";
 const RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo";
-/** The member of `ErrorInfo.metadata` that holds our own code: we have more of them than A2A. */
+/** The member of `ErrorInfo.metadata` with the Koine error code, which is more specific than that of A2A. */
 const CODE_KEY = "koineCode";
 
 // 0.3 stops at -32007: what needs a newer code is an operation it cannot do.
@@ -104,11 +104,11 @@ function detailsOf(error: AgentError): readonly JsonObject[] {
   return [info, { "@type": BAD_REQUEST, fieldViolations: [{ field, description: error.message }] }];
 }
 
-// A stranger's text goes into our error messages, bounded.
+// Peer-supplied text in error messages is truncated.
 const MESSAGE_CHARACTERS = 2_000;
 const DETAILS = 32;
 
-// First row wins: A2A's own errors stand before those of ours that are said with them.
+// The first row wins: A2A errors precede Koine errors that map to them.
 const ownRows = errorRows().filter(({ slug }) => slug !== undefined);
 const byReason = new Map<unknown, ErrorCode>([["INVALID_PARAMS", "invalid_message"]]);
 const bySlug = new Map<string, ErrorCode>();
@@ -197,7 +197,7 @@ function detailsIn(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.slice(0, DETAILS).filter(isObject) : [];
 }
 
-/** Our own code first: it is the exact one. A reason counts in A2A's domain, or where no domain is given. */
+/** The Koine code is the most specific. A reason counts only in the A2A domain, or without a domain. */
 function codeOfInfo(details: readonly JsonObject[]): Maybe<ErrorCode> {
   const infos = details.filter((detail) => detail["@type"] === ERROR_INFO);
   for (const { metadata } of infos) {
@@ -217,7 +217,7 @@ function codeOfType(type: unknown): Maybe<ErrorCode> {
   return type.startsWith(TYPE_URI) ? bySlug.get(type.slice(TYPE_URI.length)) : byClass.get(type);
 }
 
-/** A gRPC status name is finer than a bare 400 or 500; any other HTTP status speaks for itself. */
+/** A gRPC status name is more specific than HTTP 400 or 500. */
 function codeOfTransport(status: number, grpc: unknown): Maybe<ErrorCode> {
   return CODE_OF_STATUS.get(status) ?? BY_GRPC.get(grpc) ?? codeOfStatus(status);
 }

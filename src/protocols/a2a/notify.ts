@@ -16,10 +16,10 @@ const TOKEN_HEADERS: { readonly [K in PushTokenHeader]: readonly string[] } = {
   plain: [PLAIN_TOKEN],
   both: [X_TOKEN, PLAIN_TOKEN],
 };
-/** Exactly one of these stands in a StreamResponse of 1.0. */
+/** A 1.0 StreamResponse has exactly one of these members. */
 const WRAPPERS = ["task", "message", "statusUpdate", "status_update", "artifactUpdate", "artifact_update"];
 
-// What a version cannot carry is declared; nobody waits here to hear of it.
+// Losses are declared in advance and not reported per notification.
 const unheard = (): void => undefined;
 
 /**
@@ -54,7 +54,7 @@ function secretHeaders({ token, authentication }: PushConfig, tokenHeader: PushT
   return headers;
 }
 
-/** A notification of either version; the members tell them apart, whatever its content type says. */
+/** Reads a notification of either version, distinguished by its members. */
 export function readNotice(request: HttpRequest, ids: IdSource): Maybe<ReadNotice> {
   const body = request.json();
   if (!isObject(body)) return undefined;

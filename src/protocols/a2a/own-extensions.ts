@@ -3,9 +3,9 @@
  * them loses nothing. When A2A has these itself, the names go.
  */
 
-/** A stream that was lost is taken up behind the last event that arrived. */
+/** Resumes an interrupted stream after the last received event. */
 export const RESUME_URI = "urn:koine:resume:1";
-/** The same key never starts a second task, for as long as the parameter `windowSeconds` says. */
+/** A repeated idempotency key does not start a second task, within `windowSeconds`. */
 export const IDEMPOTENT_SEND_URI = "urn:koine:idempotent-send:1";
 /**
  * A push configuration also says how far its webhook was told: a member `delivery`, in the JSON forms only, and only for

@@ -20,7 +20,7 @@ import { validationDuties } from "./requirements/validation.js";
 import { versionDuties } from "./requirements/version.js";
 import { WIRES } from "./requirements/wires.js";
 
-/** In the order they run: cheap and telling first, heavy ones last. */
+/** In execution order, cheap ones first. */
 const DUTIES = [
   ...versionDuties,
   ...sendDuties,

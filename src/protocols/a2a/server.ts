@@ -23,11 +23,11 @@ export const routes: readonly Route[] = [
   { method: "HEAD", path: CARD_PATH },
   { method: "POST", path: "/message" },
   ...Object.values(SERVICES).map((service): Route => ({ method: "POST", path: `${service}/*`, when: isGrpc })),
-  // Outranks whoever else wants the root, and answers what cannot be parsed at all.
+  // Outranks other protocols at the root, and answers requests that cannot be parsed.
   { method: "POST", path: "/", rank: 10, when: looksLikeJsonRpc },
 ];
 
-/** The first segments that are operations or versions, and so can name neither an agent nor a tenant. */
+/** Path segments that are operations or versions, and cannot name an agent or a tenant. */
 const RESERVED: ReadonlySet<string> = new Set([
   "v1",
   "tasks",
@@ -45,7 +45,7 @@ export function serve(host: Host): Served {
       throw new AgentError("conflict", `an agent cannot be called ${JSON.stringify(name)}: the name is part of the A2A paths`);
   }
 
-  // A card that cannot be signed is found out here, at start, and not by the first who asks.
+  // Detects cards that cannot be signed at start.
   for (const card of host.cards()) {
     const addressed: Card = { ...card, interfaces: interfacesOf(host, card.name, "http://localhost") };
     for (const form of CARD_FORMS) signedCard(host, form, addressed);
@@ -57,12 +57,12 @@ export function serve(host: Host): Served {
       return request.method === "POST" ? rpc(request, defaultCard(), undefined) : postOnly();
     if (path === CARD_PATH) return cardResponse(request, defaultCard());
     if (path === "/message") return answerPlain(host, defaultCard(), request);
-    // A service has no path for an agent.
+    // gRPC paths cannot name an agent.
     if (!path.startsWith(`${BASE}/`)) return grpc(request, defaultCard());
     return below(request, path.slice(BASE.length + 1).split("/"));
   }
 
-  /** `/a2a/[agent/][v1/ or tenant/]operation`; with nothing behind the agent it is that agent's JSON-RPC address. */
+  /** `/a2a/[agent/][v1/ or tenant/]operation`; `/a2a/agent` alone is the JSON-RPC address of the agent. */
   function below(request: HttpRequest, segments: readonly string[]): HttpResponse | Promise<HttpResponse> {
     const named = agentAt(segments[0] ?? "");
     const card = named ?? defaultCard();
@@ -85,7 +85,7 @@ export function serve(host: Host): Served {
   }
 
   let agents = addressAgents(host);
-  /** The agents by path segment; worked out anew only when the host serves other agents. */
+  /** The agents by path segment, cached until the host serves other agents. */
   function addressed(): AddressedAgents {
     if (agents.cards !== host.cards()) agents = addressAgents(host);
     return agents;
@@ -111,14 +111,14 @@ export function serve(host: Host): Served {
     ...card,
     interfaces: interfaces(card.name, host.publicUrl(request)),
   });
-  /** A card that came from a peer and is to stay as it is has its document; all others are written. */
+  /** A relayed card is served as received; all others are generated. */
   function cardResponse(request: HttpRequest, card: Card): HttpResponse {
     const { since } = addressed();
     const verbatim = verbatimBytes(card);
     if (verbatim !== undefined) return bytesResponse(request, verbatim, "", since);
     return documentResponse(request, cardFor(request, withInterfaces(card, request)), "A2A-Version", since);
   }
-  /** The card in the version that is asked for; who names none gets the form of the settings. */
+  /** The card in the requested version, or else in the format of the settings. */
   const cardFor = (request: HttpRequest, card: Card): JsonObject =>
     verbatimDocument(card) ?? signedCard(host, requestedVersion(request) ?? settings.cardForm, card);
 
@@ -139,7 +139,7 @@ export function serve(host: Host): Served {
 interface AddressedAgents {
   readonly cards: readonly Card[];
   readonly bySegment: ReadonlyMap<string, Card>;
-  /** Milliseconds since the epoch: no card has changed after that. */
+  /** When the cards last changed, in milliseconds since the epoch. */
   readonly since: number;
 }
 

@@ -9,7 +9,7 @@ import type { SettingInfo } from "../protocol.js";
 export const ERROR_PROFILES = ["1.0.1", "1.0.0"] as const;
 export type ErrorProfile = (typeof ERROR_PROFILES)[number];
 
-/** What somebody gets who asks for the card and names no version: `both` has the members of 1.0 and 0.3 side by side. */
+/** The card format for requests without a version. `both` has the members of 1.0 and 0.3. */
 export const CARD_FORMS = ["both", "1.0", "0.3"] as const;
 export type CardForm = (typeof CARD_FORMS)[number];
 

@@ -27,7 +27,7 @@ import { errorFromWire } from "./errors.js";
 type Send = OperationOf<"send">;
 type Subscribe = OperationOf<"task.subscribe">;
 
-/** The client half: operations to requests, runs to tasks. Never a second try; only a log that cannot be listened to is read again. */
+/** The client side: encodes operations as requests, decodes runs as tasks. Never retries; a log that cannot be streamed is polled. */
 export function connect(link: Link, peer: Peer, ids: IdSource): Handler {
   if (peer.binding !== "REST")
     throw new AgentError("unsupported", `the binding ${peer.binding} is not spoken here`, { sent: "no" });
@@ -73,7 +73,7 @@ interface Wire {
   readonly ids: IdSource;
   readonly base: string;
   readonly agentName: string;
-  /** The peer says that it keeps to idempotency keys. */
+  /** The peer supports idempotency keys. */
   readonly keepsKeys: boolean;
   readonly sessions: SessionNames;
 }
@@ -84,7 +84,7 @@ const OF_A_RUN: Meant = new Map<number, ErrorCode>([
   [404, "task_not_found"],
   [422, "task_not_found"],
 ]);
-/** The SDK's server says 403 to both, with the code `server_error`. */
+/** The SDK server answers both with 403 and the code `server_error`. */
 const OF_A_CANCEL: Meant = new Map<number, ErrorCode>([...OF_A_RUN, [403, "not_cancelable"]]);
 const OF_A_RESUME: Meant = new Map<number, ErrorCode>([
   [404, "task_not_found"],
@@ -160,7 +160,7 @@ function factsFor({ ids, agentName, sessions }: Wire, call: Call, run: unknown, 
   };
 }
 
-/** A stream of events; a peer that answers with the run alone has said it all at once. */
+/** Reads a stream of events. A peer may answer with the complete run instead. */
 function events(wire: Wire, question: Question, call: Call, operation: Send): AsyncIterable<AgentEvent> {
   return peerEvents(readerFor(wire, call, operation), async () => {
     const response = await wire.link.exchange(requestFor(question, call));
@@ -191,7 +191,7 @@ function unlessError(item: unknown): unknown {
   return item;
 }
 
-/** Servers of ours can be listened to from a place on; from all others the whole log is read until the run has ended. */
+/** Koine servers can resume a stream at a cursor; from others the whole log is read until the run has ended. */
 function follow(wire: Wire, operation: Subscribe, call: Call): AsyncIterable<AgentEvent> {
   const question = logQuestion(wire, operation, EVENTS);
   const read = readerFor(wire, call, operation);
@@ -212,7 +212,7 @@ function follow(wire: Wire, operation: Subscribe, call: Call): AsyncIterable<Age
   return peerEvents(read, open, seen === undefined);
 }
 
-/** The log as it is. What was seen before a place is read, so that what follows makes sense, and not given again. */
+/** The log after a cursor. Earlier events are decoded for their state, but not emitted. */
 async function* wholeLog(wire: Wire, operation: Subscribe, call: Call): AsyncGenerator<AgentEvent, void, void> {
   const log = eventsIn(await ask(wire.link, logQuestion(wire, operation, "application/json"), call));
   const read = readerFor(wire, call, operation);
@@ -240,7 +240,7 @@ function decoded<T>(decode: () => T): T {
   }
 }
 
-/** A stream that was over before it was read comes as one piece. */
+/** A response that is already complete has one chunk. */
 async function* once(body: Chunk): AsyncGenerator<Chunk, void, void> {
   yield body;
 }

@@ -27,7 +27,7 @@ export async function discover(link: Link, url: string, call: Call, { known, che
     const evidence = [`GET ${base}/ping was answered`, ...shown.evidence];
     return { peers: [peerOf(base, shown.card)], evidence, proved: true, etag: response.headers["etag"] };
   }
-  // An answer to /ping and a refusal are no proof, but they are what such a server behind a guard looks like.
+  // An answer to /ping and an authentication error are not proof, but typical of a protected ACP server.
   if (agentName === undefined || (response.status !== 401 && response.status !== 403)) return undefined;
   const peer = peerOf(base, decodeManifest({ name: agentName }));
   await check?.(peer.card);
@@ -98,7 +98,7 @@ function firstOf(response: HttpResponse, where: string): Maybe<Shown> {
 }
 
 function peerOf(base: string, found: Card): Peer {
-  // A copied address must lead to this agent, whoever is listed first there.
+  // The URL must identify this agent, whichever is listed first.
   const url = `${base}/agents/${encodeURIComponent(found.name)}`;
   const card = { ...found, interfaces: [{ protocol: "acp", version: VERSION, binding: BINDING, url }] };
   return { url: base, card, version: VERSION, binding: BINDING };

@@ -14,7 +14,7 @@ import { readRetryAfter } from "../../transport/retry-after.js";
 import { CODE_OF_STATUS } from "../../transport/status-codes.js";
 import type { WireError, WireErrorCode } from "./wire.js";
 
-/** How one of our codes is said: the TypeScript client knows three codes and refuses any other, so the exact one is in `data`. */
+/** How an error code is written. The TypeScript client accepts only three codes, so the exact one is in `data`. */
 interface ErrorRow {
   readonly http: number;
   readonly code: WireErrorCode;
@@ -22,7 +22,7 @@ interface ErrorRow {
 
 const row = (http: number, code: WireErrorCode): ErrorRow => ({ http, code });
 
-/** Every code of ours. Statuses that the SDK's own server uses are the same here. */
+/** All error codes. Statuses that the SDK server uses are the same here. */
 export const ERROR_TABLE = {
   invalid_message: row(422, "invalid_input"),
   decode: row(422, "invalid_input"),
@@ -81,7 +81,7 @@ export function wireErrorOfFailure({ code, message }: Failure): WireError {
   return { code: ERROR_TABLE[code].code, message, data: { code } };
 }
 
-// A stranger's text goes into our error messages, bounded.
+// Peer-supplied text in error messages is truncated.
 const MESSAGE_CHARACTERS = 2_000;
 const DETAILS = 32;
 
@@ -90,7 +90,7 @@ const BY_WIRE_CODE: ReadonlyMap<unknown, ErrorCode> = new Map<unknown, ErrorCode
   ["not_found", "not_found"],
 ]);
 
-/** Why a run failed. Total: a code that is not ours becomes the nearest, with the peer's words. */
+/** The error of a failed run. Unknown codes are mapped to the nearest, with the message of the peer. */
 export function failureFrom(error: JsonObject, lose: LossSink): Failure {
   const code = ownCode(error) ?? BY_WIRE_CODE.get(error.code) ?? "internal";
   if (isObject(error.data) && Object.keys(error.data).some((name) => name !== "code"))
@@ -109,7 +109,7 @@ export function errorFromWire(
   meant?: ReadonlyMap<number, ErrorCode>,
 ): AgentError {
   const error = isObject(body) ? body : {};
-  // A refusal in ACP's own form was made by the agent's server; any other may come from whatever stands before it.
+  // A rejection in ACP format comes from the agent server; any other may come from a proxy.
   const isOwnForm = typeof error.code === "string";
   const code =
     ownCode(error) ??

@@ -9,7 +9,7 @@ import { SETTINGS } from "./settings.js";
 
 const VERSION = "0.2";
 
-/** BeeAI ACP 0.2 as its SDK 1.0.3 speaks it, and the seeds' plain endpoints. */
+/** BeeAI ACP 0.2 as implemented by its SDK 1.0.3, and the plain endpoints. */
 export const acp: Protocol = {
   id: "acp",
   versions: [VERSION],

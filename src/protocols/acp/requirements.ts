@@ -11,7 +11,7 @@ import { sessionDuties } from "./requirements/sessions.js";
 import { streamingDuties } from "./requirements/streaming.js";
 import { validationDuties } from "./requirements/validation.js";
 
-/** Everything BeeAI ACP demands of a server, as data that runs against any URL: cheap and telling first, heavy ones last. */
+/** The requirements for BeeAI ACP servers, cheap ones first. */
 export const requirements: readonly Requirement[] = [
   ...onRuns([
     ...manifestDuties,

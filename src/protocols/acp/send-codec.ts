@@ -7,7 +7,7 @@ import { type CodecFacts, decodeRunRequest, encodeRunRequest, isUuid, sendOf } f
 const ignore = (): void => undefined;
 const DELIVERY = { sync: "answer", async: "accepted", stream: "stream" } as const;
 
-/** `POST /runs`, its headers and its body in one text: what a message says beside itself has no other place than a header. */
+/** `POST /runs` with headers and body in one text, because envelope members are carried in a header. */
 export const sendCodec: SendCodec = {
   write(send) {
     const { dst, context } = send.envelope;

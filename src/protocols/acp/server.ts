@@ -46,7 +46,7 @@ export function serve(host: Host): Served {
   }
 
   const interfaces = (agent: string, publicUrl: string): readonly Interface[] => [
-    // Every request says which agent is meant; an address says it too where it is not the first.
+    // Requests name the agent; the URL also does, except for the default agent.
     {
       protocol: "acp",
       version: "0.2",
@@ -70,7 +70,7 @@ async function answerRest(asked: Asked): Promise<HttpResponse> {
   }
 }
 
-/** Nobody is told what is wrong with an id before it is known who asks. */
+/** Ids are validated only after authentication. */
 async function pathOf(asked: Asked): Promise<Maybe<PathMatch>> {
   const { method, path } = asked.request;
   try {
@@ -81,7 +81,7 @@ async function pathOf(asked: Asked): Promise<Maybe<PathMatch>> {
   }
 }
 
-/** What a card would say anybody may read; all else needs a caller that is let in. */
+/** Card data is public; everything else requires authentication. */
 async function answerWanted(asked: Asked, wanted: Wanted): Promise<HttpResponse> {
   switch (wanted.kind) {
     case "ping":

@@ -2,7 +2,7 @@ import { AgentError, type JsonObject, type Maybe } from "../../envelope/index.js
 import type { SettingInfo } from "../protocol.js";
 
 export interface AcpSettings {
-  /** A session is told from at most this many of its runs, the newest. */
+  /** The maximum number of runs in a session, newest first. */
   readonly sessionRuns: number;
 }
 

@@ -5,7 +5,7 @@ import type { Json, JsonObject, Maybe } from "../../envelope/index.js";
  * SDK counts: it is what every deployed peer speaks. `null` and absent are the same thing everywhere.
  */
 
-/** `RunMode`: wait for the end, come back later, or listen. */
+/** `RunMode`: wait for the result, poll, or stream. */
 export const RUN_MODES = ["sync", "async", "stream"] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
@@ -28,7 +28,7 @@ export interface WirePart {
 /** The only two kinds; both SDKs refuse any other. */
 export type WirePartMetadata = JsonObject & { readonly kind: "citation" | "trajectory" };
 
-/** `Message`. Other members are dropped by the SDKs, so nothing of ours can ride here. */
+/** `Message`. The SDKs drop other members, so extensions cannot be carried here. */
 export interface WireMessage {
   /** `user`, `agent` or `agent/name`. */
   readonly role: string;
@@ -65,7 +65,7 @@ export interface WireRun {
   readonly finished_at: Maybe<string | null>;
 }
 
-/** `Event`, told apart by `type`. */
+/** `Event`, distinguished by `type`. */
 export type WireEvent =
   | {
       readonly type: "run.created" | "run.in-progress" | "run.awaiting" | "run.completed" | "run.failed" | "run.cancelled";

@@ -24,13 +24,13 @@ import type { Sender } from "./sender/sender.js";
 import type { WireRequest } from "./wire.js";
 
 export interface ClientOptions {
-  /** Texts of documents this side knows, beside those on the peer's card. */
+  /** Document texts that the client knows, in addition to those on the card of the peer. */
   readonly documents?: readonly string[];
-  /** Moves repeated tasks from natural language to documents, and from models to routines. Default: nothing moves by itself. */
+  /** Moves repeated tasks from natural language to documents, and from models to routines. Default: off. */
   readonly sender?: SenderOptions;
 }
 
-/** The client half: one request per message, and never a second try. */
+/** The client side: one request per message, never retried. */
 export function connectWith(options: ClientOptions = {}): (link: Link, peer: Peer, ids: IdSource) => Handler {
   return (link, peer, ids) => {
     const wire: Wire = { link, peer, ids, ours: isOwnPeer(peer.card) };
@@ -84,13 +84,13 @@ async function perform(session: Session, operation: Exclude<Operation, Operation
   }
 }
 
-/** A message alone, the next one of its session, or one about work that is talked about in a conversation already. */
+/** Sends a single message, the next message of a session, or a message to the task of a conversation. */
 function send(session: Session, operation: OperationOf<"send">, call: Call): Promise<AgentEvent> {
   const { intent, context } = operation.envelope;
   const place = session.places.of(call.caller.owner, context.taskId);
   if (place !== undefined) return sayThere(session, operation, place, call);
   const document = session.documents.find(intent);
-  // Nothing is waited for without need: whoever closes the link right behind a message has still sent it.
+  // Stays synchronous where possible: a message is sent even if the link is closed right after the call.
   return document instanceof Promise
     ? document.then((found) => say(session, operation, found, call))
     : say(session, operation, document, call);
@@ -116,7 +116,7 @@ async function say(session: Session, operation: OperationOf<"send">, document: D
   return answered(wire, operation, heard, call);
 }
 
-/** Into the conversation of the work that is spoken to. Where that is over the work may still be there, and is spoken to alone. */
+/** Sends into the conversation of the task. If that has expired, addresses the task without a conversation. */
 async function sayThere(session: Session, operation: OperationOf<"send">, place: TaskPlace, call: Call): Promise<AgentEvent> {
   const { wire, places } = session;
   const { document, conversationId } = place;
@@ -160,7 +160,7 @@ const KEY_LOST: Loss = Object.freeze({
 
 const NO_SOURCES: readonly string[] = Object.freeze([]);
 
-/** What came of a message; whoever wants the answer itself waits for it. */
+/** The event for a reply. Unless the caller only wants a receipt, waits for the answer. */
 async function answered(wire: Wire, operation: OperationOf<"send">, first: Heard, call: Call): Promise<AgentEvent> {
   const atOnce = operation.delivery === "accepted" && wire.ours;
   const heard = atOnce ? first : await collected(wire, first, call);
@@ -171,7 +171,7 @@ function loseSession(call: Call, reason: string): void {
   call.reportLoss({ protocol: "agora", path: "message.context.sessionId", valueKind: "string", reason });
 }
 
-/** What a caller wants that this wire, or this peer, does not have. */
+/** Reports the options of a send that Agora or this peer does not support. */
 function sayWhatIsNotDone(wire: Wire, operation: OperationOf<"send">, call: Call): void {
   const { delivery, task, push, outputModes, historyLength, metadata } = operation;
   if (push !== undefined) throw new AgentError("push_unsupported", "Agora has no push notifications", { sent: "no" });

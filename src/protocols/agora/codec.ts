@@ -1,4 +1,4 @@
-/** Between Agora's own shapes and the envelope, both ways. Pure: no clock, no ids, no network. */
+/** Converts between Agora messages and the envelope. Pure: no clock, no ids, no network. */
 export { bodyOf } from "./codec/body.js";
 export {
   aboutTask,

@@ -11,7 +11,7 @@ import { hangUp } from "./client/post.js";
 const VERSION = "0.2";
 const BINDING = "HTTP";
 
-/** Finds out whether an address speaks Agora by the documents that say so; the proof is in the answer to a probe. */
+/** Discovers Agora by its documents. A probe proves that the peer answers. */
 export async function discover(link: Link, url: string, call: Call, { known, check }: Search = {}): Promise<Maybe<Finding>> {
   const found = await fetchCard(link, url, call, known?.etag);
   if (found === undefined) return undefined;
@@ -74,7 +74,7 @@ async function problemAt(link: Link, peer: Peer, call: Call): Promise<Maybe<Agen
   }
 }
 
-/** Probes need ids nobody else uses, and no clock. */
+/** Probes need unique ids, and no clock. */
 function probeIds(): IdSource {
   return { now: () => 0, newId: () => crypto.randomUUID() };
 }

@@ -18,23 +18,23 @@ export type { Programmer, Routine } from "./documents/programmer.js";
 export type { SenderOptions, SenderRoutine, SenderTask } from "./sender/options.js";
 export type { KeywordRule } from "./server/keywords.js";
 
-/** What Agora is given beside its JSON settings. */
+/** Options of `createAgora`, beyond the JSON settings. */
 export interface AgoraOptions {
-  /** Negotiates, and answers what no code answers where the settings say `naturalLanguage: "model"`. */
+  /** The language model for negotiation, and for answers if the setting is `naturalLanguage: "model"`. */
   readonly model?: LanguageModel;
-  /** Writes routines for documents that are used often. Default: nobody does. */
+  /** Writes routines for frequently used documents. Default: none. */
   readonly programmer?: Programmer;
-  /** Texts of protocol documents this side knows when it calls others. */
+  /** Protocol document texts that the client knows. */
   readonly documents?: readonly string[];
-  /** Moves repeated tasks from natural language to documents, and from models to routines. Default: nothing moves by itself. */
+  /** Moves repeated tasks from natural language to documents, and from models to routines. Default: off. */
   readonly sender?: SenderOptions;
-  /** Answers natural language by a table of words before anybody else is asked. Default: there is none. */
+  /** Keyword rules that answer natural language before the agent or the model. Default: none. */
   readonly keywords?: readonly KeywordRule[];
 }
 
 const VERSION = "0.2";
 
-/** Agora with a model, documents or a sender of one's own. */
+/** Creates the Agora protocol with the given options. */
 export function createAgora(options: AgoraOptions = {}): Protocol {
   const { model, programmer, documents = [], sender, keywords } = options;
   return {
@@ -84,7 +84,7 @@ export function createAgora(options: AgoraOptions = {}): Protocol {
   };
 }
 
-/** Towards peers that read only the official members; our own read the rest beside them. */
+/** Losses towards peers that read only the official members. Koine peers read the rest as extension members. */
 const LOSSES: readonly DeclaredLoss[] = [
   lost("message.parts[]", "Agora has one body, and it is text"),
   lost("message.context.sessionId", "a conversation has a name of its own; only our own peers take the caller's"),
@@ -106,5 +106,5 @@ function lost(path: string, reason: string): DeclaredLoss {
   return { version: VERSION, path, reason };
 }
 
-/** Agora as the Python library 0.2.0 speaks it, and the specification's and the demonstration's dialects by settings. */
+/** Agora as implemented by the Python library 0.2.0. The settings select the dialects of the specification and of the demonstration. */
 export const agora: Protocol = createAgora();

@@ -11,7 +11,7 @@ import { documentDuties } from "./requirements/protocol-documents.js";
 import { receiptDuties } from "./requirements/receipts.js";
 import { securityDuties } from "./requirements/security.js";
 
-/** Everything Agora demands of a server, as data that runs against any URL; cheap and telling first, heavy ones last. */
+/** The requirements for Agora servers, cheap ones first. */
 export const requirements: readonly Requirement[] = onAgora([
   ...discoveryDuties,
   ...naturalDuties,

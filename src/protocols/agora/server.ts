@@ -26,7 +26,7 @@ import { readSettings } from "./settings.js";
 const DOCUMENT_PATHS = [...Object.values(WELL_KNOWN), `${PROTOCOLS}*`];
 
 export const routes: readonly Route[] = [
-  // What is JSON-RPC, or no JSON at all, goes to whoever outranks us here; everything else is ours to answer.
+  // JSON-RPC requests and invalid JSON match routes with a higher rank; everything else is answered here.
   { method: "POST", path: "/" },
   { method: "POST", path: BASE },
   { method: "*", path: `${BASE}/*` },
@@ -38,7 +38,7 @@ export const routes: readonly Route[] = [
   ]),
 ];
 
-/** The server half. */
+/** The server side. */
 export function serveWith(options: ServerOptions): (host: Host) => Served {
   return (host) => serve(host, options);
 }
@@ -100,7 +100,7 @@ function serve(host: Host, options: ServerOptions): Served {
     }
   }
 
-  /** Messages and the ends of conversations; undefined where the request is for neither. */
+  /** Answers messages and ended conversations. Undefined for other requests. */
   function answerAt(request: HttpRequest, where: Where): Maybe<Promise<HttpResponse>> {
     const { method } = request;
     const { rest } = where;
@@ -111,7 +111,7 @@ function serve(host: Host, options: ServerOptions): Served {
     return method === "DELETE" ? hangUp(messages, request, where, id) : undefined;
   }
 
-  /** The documents everybody may read. */
+  /** Serves the public documents. */
   async function readAt(request: HttpRequest, { agent, rest, base }: Where): Promise<HttpResponse> {
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (isRead && rest.startsWith(PROTOCOLS))
@@ -156,12 +156,12 @@ function serve(host: Host, options: ServerOptions): Served {
   return { exchange, interfaces, contributions };
 }
 
-/** Worked out anew only for a host that serves other agents: there may be a thousand, and every request asks. */
+/** Cached until the host serves other agents: there may be a thousand, and every request needs it. */
 function byName(cards: readonly Card[]) {
   return { cards, byName: new Map(cards.map((card) => [card.name, card])) };
 }
 
-/** Where the host remembers things; undefined for one that remembers nothing. */
+/** The record store of the host. Undefined if it has none. */
 function recordsOf(host: Host): () => Maybe<Records> {
   let found: Maybe<Records>;
   return () => {
@@ -183,7 +183,7 @@ function libraryIn(records: () => Maybe<Records>, host: Host): () => Maybe<Docum
   };
 }
 
-/** The exact text: what is hashed is what is sent. */
+/** The text is sent unchanged, because it is identified by its hash. */
 function textResponse(request: HttpRequest, text: Maybe<string>): HttpResponse {
   if (text === undefined) throw new AgentError("not_found", "no such protocol document is published here");
   const etag = etagOf(text);

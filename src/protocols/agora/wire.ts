@@ -39,7 +39,7 @@ export interface WireReply {
 
 /** The seed's names (Table 8), and what else of an envelope has no place of its own in Agora. */
 export interface WireMetadata {
-  /** Who writes this understands the members below that are ours, and wants them in the reply. */
+  /** The sender understands the Koine members below and wants them in the reply. */
   readonly koine?: Maybe<1>;
   readonly request_id?: Maybe<string>;
   readonly source?: Maybe<string>;
@@ -47,17 +47,17 @@ export interface WireMetadata {
   readonly trace_id?: Maybe<string>;
   readonly idempotency_key?: Maybe<string>;
   readonly session?: Maybe<string>;
-  /** The whole envelope as UTE JSON, where body and the members above do not say everything. */
+  /** The full envelope as UTE JSON, if the body and the members above do not carry everything. */
   readonly envelope?: Maybe<JsonObject>;
-  /** In a reply: the work behind it. In a request: the work that is asked for, instead of a new message. */
+  /** In a reply: the task. In a request: the task that is queried, instead of a new message. */
   readonly receipt?: Maybe<WireReceipt>;
-  /** In a reply: what the receipt and the body do not say of the task behind it. */
+  /** In a reply: members of the task that neither the receipt nor the body carries. */
   readonly task?: Maybe<WireTask | JsonObject>;
   /** In a request: no wait, a receipt at once. */
   readonly prefer?: Maybe<"receipt">;
   /** In a request: the work with this id is to stop. */
   readonly cancel?: Maybe<string>;
-  /** In an error reply: our own code. */
+  /** In an error reply: the Koine error code. */
   readonly code?: Maybe<string>;
 }
 
@@ -66,11 +66,11 @@ export interface WireTask {
   readonly session: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** What the status says, as UTE JSON. */
+  /** The status message, as UTE JSON. */
   readonly message?: Maybe<JsonObject>;
   readonly error?: Maybe<{ readonly code: string; readonly message: string }>;
   readonly artifacts: readonly WireArtifact[];
-  /** What the agent said last, as UTE JSON, where that is the only answer there is. */
+  /** The last message of the agent, as UTE JSON, if it is the only answer. */
   readonly said?: Maybe<JsonObject>;
   readonly metadata?: Maybe<JsonObject>;
 }
@@ -87,6 +87,6 @@ export interface WireArtifact {
 
 export interface WireReceipt {
   readonly id: string;
-  /** A state of a task, in our own words; a request needs none. */
+  /** The task state, in Koine terms. Absent in requests. */
   readonly state?: Maybe<string>;
 }

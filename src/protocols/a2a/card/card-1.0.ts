@@ -36,7 +36,7 @@ export function writeProvider({ provider }: Card): JsonObject | undefined {
   return provider === undefined ? undefined : { url: provider.url, organization: provider.organization };
 }
 
-/** The extensions a card declares: the agent's own, and those that stand for capabilities. */
+/** The declared extensions: those of the agent, and those that represent capabilities. */
 export function offeredExtensions(capabilities: Capabilities): readonly Extension[] {
   const { extensions, idempotentSend, idempotencyWindowMs, resume, pushDelivery } = capabilities;
   const params = idempotencyWindowMs === undefined ? undefined : { windowSeconds: idempotencyWindowMs / 1000 };
@@ -48,7 +48,7 @@ export function offeredExtensions(capabilities: Capabilities): readonly Extensio
   ];
 }
 
-/** `extended`: 1.0 says here what 0.3 says at the top of the card. */
+/** `extended`: a capability in 1.0, a top-level member in 0.3. */
 export function writeCapabilities(capabilities: Capabilities, extended: boolean): JsonObject {
   const extensions: JsonObject[] = offeredExtensions(capabilities).map(writeExtension);
   return {

@@ -4,7 +4,7 @@ import { plain } from "../wire.js";
 
 const BINDINGS = ["JSONRPC", "HTTP+JSON", "GRPC"] as const;
 
-/** Where the card says the agent answers: its 1.0 list first, then the addresses of 0.3, each once. */
+/** The interfaces on a card: the 1.0 list first, then the 0.3 addresses, without duplicates. */
 export function readInterfaces(card: JsonObject): readonly Interface[] {
   const listed = card.supportedInterfaces ?? card.supported_interfaces;
   const fallback = plain(card.protocolVersion ?? card.protocol_version, "protocolVersion");
@@ -50,7 +50,7 @@ function readLegacyInterfaces(card: JsonObject, fallback: Maybe<string>): readon
   return found;
 }
 
-/** Only major and minor count (A2A 1.0 §3.6); 0.2 and 0.3 are spoken alike. */
+/** Only major and minor are compared (A2A 1.0 §3.6). 0.2 is treated as 0.3. */
 function readVersion(version: string): string {
   const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
   if (major === undefined || minor === undefined) return version;

@@ -4,11 +4,11 @@ import { hybridCard } from "./card.js";
 import { writeKindCard } from "./card-0.3.js";
 import { writeCard } from "./card-1.0.js";
 
-/** The card document of a version, signed. `both`, and what nobody knows, is the one document for readers of both. */
+/** The signed card of a version. `both` and unknown versions get the combined document. */
 export function signedCard(host: Pick<Host, "signatures">, form: string, card: Card): JsonObject {
   if (form === "0.3") return withSignatures(host, writeKindCard(card));
   const modern = writeCard(card);
-  // Who knows 1.0 alone checks signatures over the members of 1.0 alone.
+  // Clients that know only 1.0 verify signatures over the 1.0 members.
   return withSignatures(host, form === "1.0" ? modern : hybridCard(card), modern);
 }
 

@@ -6,7 +6,7 @@ import type { Peer } from "../../protocol.js";
 import type { OperationName } from "../operations.js";
 import { IDEMPOTENT_SEND_URI, PUSH_DELIVERY_URI, RESUME_URI } from "../own-extensions.js";
 
-/** One operation on its way out, encoded by the dialect. */
+/** An encoded operation, ready to be sent. */
 export interface Outgoing {
   readonly peer: Peer;
   readonly operation: Operation;
@@ -14,13 +14,13 @@ export interface Outgoing {
   readonly streaming: boolean;
   readonly name: OperationName;
   readonly params: JsonObject;
-  /** A fresh id, for bindings that number their requests. */
+  /** A new id, for bindings with request ids. */
   readonly id: string;
-  /** What is left of the call's time, for bindings that tell the peer. */
+  /** The remaining time of the call, for bindings that transmit it. */
   readonly timeoutMs: Maybe<number>;
 }
 
-/** How one binding puts an operation into a request and takes the result out of a response. */
+/** Writes operations as requests and reads responses in one binding. */
 export interface ClientBinding {
   readonly name: "JSONRPC" | "HTTP+JSON" | "GRPC";
   write(outgoing: Outgoing): HttpRequest;
@@ -40,7 +40,7 @@ export function commonHeaders(outgoing: Outgoing): Record<string, string> {
   return { accept, ...callHeaders(outgoing) };
 }
 
-/** The headers every request carries: version, extensions, trace, and where to take up a stream again. */
+/** The headers of every request: version, extensions, trace and stream cursor. */
 export function callHeaders({ peer, operation, call }: Outgoing): Record<string, string> {
   const headers: Record<string, string> = {};
   if (peer.version !== "0.3") headers["a2a-version"] = peer.version;
@@ -55,7 +55,7 @@ export function callHeaders({ peer, operation, call }: Outgoing): Record<string,
   return headers;
 }
 
-/** The extensions the caller named, or else its message, and those of ours that are made use of and the peer's card offers. */
+/** The extensions requested by the caller or its message, and the Koine extensions that are used and supported by the peer. */
 function wantedBy(operation: Operation, { card: { capabilities } }: Peer, named: Maybe<string>): string {
   const { extensions, context } = operation.kind === "send" ? operation.envelope : NO_MESSAGE;
   const ours: string[] = [];

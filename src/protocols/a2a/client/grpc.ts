@@ -48,7 +48,7 @@ function methodFor({ peer, name }: Outgoing): Method {
   return method;
 }
 
-/** 0.3 names a task as a resource; the other bindings have its id in the path or as a member. */
+/** 0.3 gRPC identifies a task by its resource name. */
 function paramsOf({ peer, params, name, call }: Outgoing): JsonObject {
   if (peer.version !== "0.3") return params;
   if (name === "CancelTask" && params["metadata"] !== undefined)
@@ -74,7 +74,7 @@ function headersOf(outgoing: Outgoing): Record<string, string> {
   return headers;
 }
 
-/** The messages of an answer as JSON objects, and at its end what its status says. */
+/** Decodes the messages of a response, and checks the status at its end. */
 class GrpcMessages implements AsyncIterator<JsonObject, void> {
   readonly #response: HttpResponse;
   readonly #outgoing: Outgoing;
@@ -114,7 +114,7 @@ class GrpcMessages implements AsyncIterator<JsonObject, void> {
     return { done: true, value: undefined };
   }
 
-  /** A proxy or another server may have answered in our peer's place. */
+  /** The response may come from a proxy or from a server without gRPC. */
   #check(): void {
     this.#checked = true;
     const response = this.#response;
@@ -129,7 +129,7 @@ class GrpcMessages implements AsyncIterator<JsonObject, void> {
     throw errorFromGrpc({ status: named, message, details: [] }, this.#outgoing.name, headers);
   }
 
-  /** Throws what the status says, unless all went well. False where there is no status. */
+  /** Throws the error of a status other than OK. Returns false if there is no status. */
   #refuse(headers: { readonly [name: string]: Maybe<string> }): boolean {
     const told = readStatus(headers);
     if (told !== undefined && told.status !== "OK") throw errorFromGrpc(told, this.#outgoing.name, headers);
@@ -155,7 +155,7 @@ async function* whole(body: Maybe<Chunk>): AsyncGenerator<Chunk, void, void> {
   if (body !== undefined && body.length > 0) yield body;
 }
 
-/** The same with the place of each item in its stream. */
+/** Adds the cursor of each item. */
 class GrpcItems implements AsyncIterator<StreamItem, void> {
   readonly #messages: GrpcMessages;
 

@@ -46,7 +46,7 @@ function readAnswer(body: unknown, id: string): RpcAnswer {
   }
 }
 
-/** Some servers put the JSON-RPC error into a response with an HTTP error status; its own words say more than the status. */
+/** Some servers send the JSON-RPC error with an HTTP error status; the JSON-RPC error is more specific. */
 function throwHttp(response: HttpResponse, id: string): never {
   let body: unknown;
   try {

@@ -48,7 +48,7 @@ function isClosing(byte: number): boolean {
   return (byte & 0xdf) === 0x5d;
 }
 
-/** The index behind the closing quote. */
+/** The index after the closing quote. */
 function endOfString(bytes: Uint8Array, open: number): number {
   for (let index = open + 1; index < bytes.length; index++) {
     if (bytes[index] === BACKSLASH) index++;

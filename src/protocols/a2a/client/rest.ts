@@ -51,7 +51,7 @@ function restFailure(response: HttpResponse, name: OperationName, version: strin
   try {
     body = jsonBody(response);
   } catch {
-    // Whatever it is, the status still says something.
+    // Not JSON: use the HTTP status alone.
   }
   const error = errorFromRest(response.status, body, response.headers);
   const code = version === "0.3" && isBareMessage(body) ? meantBy(response.status, name) : undefined;
@@ -71,7 +71,7 @@ function meantBy(status: number, name: OperationName): Maybe<ErrorCode> {
 interface RestTarget {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
-  /** What the path does not say. */
+  /** The parameters that are not in the path. */
   readonly params: JsonObject;
 }
 

@@ -4,7 +4,7 @@ import { readProtoPart, writeProtoPart } from "./part-0.3-proto.js";
 import { readKindRole, readRole } from "./role.js";
 import { readKindState, readState, writeKindState, writeProtoState } from "./state.js";
 
-/** The JSON schema of 0.3, spoken on JSON-RPC: objects are told apart by `kind`. */
+/** The JSON schema of 0.3, used by JSON-RPC: objects are distinguished by `kind`. */
 export const FORM_0_3: Form = {
   kinds: true,
   content: "parts",
@@ -18,7 +18,7 @@ export const FORM_0_3: Form = {
   writePart: writeKindPart,
 };
 
-/** ProtoJSON of the 0.3 protobuf, spoken on REST. */
+/** ProtoJSON of the 0.3 protobuf, used by REST. */
 export const FORM_0_3_PROTO: Form = {
   kinds: false,
   content: "content",

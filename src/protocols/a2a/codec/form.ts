@@ -5,11 +5,11 @@ import type { JsonObject, LossSink, Part, State } from "../../../envelope/index.
  * are written once over this.
  */
 export interface Form {
-  /** Set in the form that tells objects apart by a `kind` member. */
+  /** Set if objects are distinguished by a `kind` member. */
   readonly kinds: boolean;
   /** The member of a message that holds its parts. */
   readonly content: "parts" | "content";
-  /** 0.3: status events say whether they are the last. */
+  /** 0.3: status events have a `final` flag. */
   readonly final: boolean;
   readonly userRole: string;
   readonly agentRole: string;

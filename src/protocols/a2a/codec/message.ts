@@ -8,7 +8,7 @@ import type { Form } from "./form.js";
 
 const NO_META: Envelope["meta"] = Object.freeze({ protocolHint: undefined, retryCount: undefined });
 
-/** Message → envelope. Written by whoever `facts.src` names, unless the message itself says otherwise. */
+/** Decodes a message. The source is `facts.src`, unless the message names another. */
 export function readMessage(form: Form, value: unknown, path: string, facts: DecodeFacts): Envelope {
   const object = readObject(value, path);
   const id = readText(object.messageId ?? object.message_id, `${path}.messageId`);

@@ -26,7 +26,7 @@ function readAuthentication(value: unknown, path: string, lose: LossSink): PushC
   const [scheme] = schemes ?? [];
   const credentials = plain(object.credentials, `${path}.credentials`);
   if (scheme === undefined) {
-    // A protobuf message that is there and empty says no more than one that is not there.
+    // An empty protobuf message is equivalent to an absent one.
     if (someText(credentials) === undefined) return undefined;
     throw new DecodeProblem(`${path}.schemes`, "must name a scheme");
   }

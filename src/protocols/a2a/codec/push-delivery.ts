@@ -18,7 +18,7 @@ export function writeDelivery(delivery: Maybe<PushDelivery>): Maybe<JsonObject> 
   return { state, seq, failures, nextAt: nextAt === undefined ? undefined : writeTimestamp(nextAt), problem };
 }
 
-/** What does not look like ours is somebody else's member of the same name, and is left alone. */
+/** A member of the same name in another format is ignored. */
 export function readDelivery(value: unknown): Maybe<PushDelivery> {
   if (!isObject(value)) return undefined;
   const state = STATES.find((known) => known === value["state"]);

@@ -67,7 +67,7 @@ export function writeStreamItem(event: AgentEvent, lose: LossSink): JsonObject {
   return writeWrapped(FORM_1_0, event, lose);
 }
 
-/** SendMessageResponse and StreamResponse: the member name says which. */
+/** SendMessageResponse and StreamResponse: the member name is the discriminator. */
 export function writeWrapped(form: Form, event: AgentEvent, lose: LossSink): JsonObject {
   switch (event.kind) {
     case "message":

@@ -1,7 +1,7 @@
 import { DecodeProblem } from "../../../transport/fields.js";
 import { shown } from "../wire.js";
 
-/** ProtoJSON: the name or the number. Unspecified says nothing about who wrote the message, and is refused. */
+/** ProtoJSON: the name or the number. `ROLE_UNSPECIFIED` is rejected. */
 export function readRole(value: unknown, path: string): "user" | "agent" {
   if (value === "ROLE_USER" || value === 1) return "user";
   if (value === "ROLE_AGENT" || value === 2) return "agent";

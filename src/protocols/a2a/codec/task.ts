@@ -24,7 +24,7 @@ export function readTask(form: Form, value: unknown, path: string, facts: Decode
   };
 }
 
-/** Messages of the caller in an answer went the other way than the answer does. */
+/** The history of a task contains messages in both directions. */
 function readHistory(form: Form, value: unknown, path: string, facts: DecodeFacts): readonly Envelope[] {
   if (value === undefined || value === null) return [];
   const asked: DecodeFacts = { ...facts, src: facts.dst, dst: facts.src };

@@ -10,7 +10,7 @@ export function isGrpc(request: HttpRequest): boolean {
   return request.headers["content-type"]?.startsWith("application/grpc") === true;
 }
 
-/** `host:port`, which is how a card writes where gRPC is answered. Undefined below a path, which gRPC has no place for. */
+/** The gRPC address for a card, `host:port`. Undefined for base URLs with a path, which gRPC does not support. */
 export function grpcAuthority(publicUrl: string): Maybe<string> {
   const { hostname, port, protocol, pathname } = new URL(publicUrl);
   if (pathname !== "/") return undefined;

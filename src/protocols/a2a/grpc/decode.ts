@@ -22,7 +22,7 @@ export function decodeMessage(type: MessageType, bytes: Uint8Array, maxDepth: nu
     return object;
   } catch (thrown) {
     if (thrown instanceof DecodeProblem) throw thrown;
-    // The reader found a value that goes on behind its end, or one that no encoder writes.
+    // The reader found a truncated or invalid value.
     throw malformed(type.name);
   }
 }
@@ -156,7 +156,7 @@ class Source {
     this.#ends("Struct", end);
   }
 
-  /** google.protobuf.Value; one that says nothing is null. */
+  /** google.protobuf.Value; an empty one is null. */
   #json(end: number, depth: number): Json {
     const reader = this.#reader;
     if (depth > this.#maxDepth) throw new DecodeProblem("Value", `is nested deeper than ${this.#maxDepth} levels`);
@@ -243,7 +243,7 @@ class Source {
     return this.#reader.pos + length;
   }
 
-  /** A value may not end before or behind the place its length names. */
+  /** A value must end exactly where its length says. */
   #ends(type: string, end: number): void {
     if (this.#reader.pos !== end) throw malformed(type);
   }

@@ -12,7 +12,7 @@ const KEPT_BYTES = 64 * 1024;
 
 let writer = new BinaryWriter();
 
-/** A ProtoJSON object as the bytes of its message, behind `room`. Members it has no field for are left out. */
+/** Encodes a ProtoJSON object, after `room` reserved bytes. Unknown members are omitted. */
 export function encodeMessage(type: MessageType, value: JsonObject, room: Uint8Array): Uint8Array {
   try {
     writer.raw(room);

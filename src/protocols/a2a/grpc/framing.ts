@@ -3,7 +3,7 @@ import { ByteCollector, bodyTooLarge } from "../../../transport/body.js";
 import { encodeMessage } from "./encode.js";
 import type { MessageType } from "./schema.js";
 
-/** Before every message: one byte that says whether it is compressed, four with its length. */
+/** The prefix of every message: a compression flag and the length. */
 const PREFIX_BYTES = 5;
 const PREFIX = new Uint8Array(PREFIX_BYTES);
 

@@ -5,7 +5,7 @@ import type { MessageType } from "./schema.js";
 import { SCHEMA_0_3 as V03 } from "./schema-0.3.js";
 import { SCHEMA_1_0 as V1 } from "./schema-1.0.js";
 
-/** One remote procedure: which operation it is, what it takes and what it gives. */
+/** A gRPC method: its operation, request type and response type. */
 export interface Method {
   readonly name: OperationName;
   readonly path: string;
@@ -15,7 +15,7 @@ export interface Method {
 
 type Signature = readonly [request: MessageType, response: MessageType];
 
-/** In 1.0 a procedure is called like its operation. */
+/** In 1.0, methods are named like their operations. */
 const SIGNATURES_1_0: { readonly [name in OperationName]: Signature } = {
   SendMessage: [V1.SendMessageRequest, V1.SendMessageResponse],
   SendStreamingMessage: [V1.SendMessageRequest, V1.StreamResponse],
@@ -30,7 +30,7 @@ const SIGNATURES_1_0: { readonly [name in OperationName]: Signature } = {
   GetExtendedAgentCard: [V1.GetExtendedAgentCardRequest, V1.AgentCard],
 };
 
-/** 0.3 has other names for three of them, and no list of tasks. */
+/** 0.3 names three methods differently, and has no ListTasks. */
 const SIGNATURES_0_3: { readonly [name in OperationName]: Maybe<readonly [rpc: string, ...Signature]> } = {
   SendMessage: ["SendMessage", V03.SendMessageRequest, V03.SendMessageResponse],
   SendStreamingMessage: ["SendStreamingMessage", V03.SendMessageRequest, V03.StreamResponse],
@@ -72,12 +72,12 @@ function add(version: Version, name: OperationName, [rpc, request, response]: re
   byName[version].set(name, method);
 }
 
-/** The procedure at a path, and the version its package stands for. */
+/** The method at a path, with its version. */
 export function methodAt(path: string): Maybe<Method & { readonly version: Version }> {
   return byPath.get(path);
 }
 
-/** Undefined where the version has no such procedure. */
+/** Undefined if the version has no such method. */
 export function methodOf(version: Version, name: OperationName): Maybe<Method> {
   return byName[version].get(name);
 }

@@ -2,7 +2,7 @@ import { type AgentEvent, type Cursor, isObject, type JsonObject, type Maybe } f
 import { withoutKey } from "../codec/envelope-extension.js";
 import { RESUME_URI } from "../own-extensions.js";
 
-/** The members of a stream item that have metadata and tell of a task. A message ends its stream, so nobody resumes after it. */
+/** The stream items with metadata. A message ends its stream, so it needs no cursor. */
 const PLACES = ["task", "statusUpdate", "artifactUpdate"] as const;
 
 /**

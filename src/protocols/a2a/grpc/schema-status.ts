@@ -1,6 +1,6 @@
 import { compileSchema } from "./schema.js";
 
-/** What a failed call says about itself: `google.rpc.Status` and the details we know how to write and read. */
+/** The schema of `google.rpc.Status` and of the known error details. */
 export const STATUS_SCHEMA = compileSchema(
   {},
   {

@@ -41,7 +41,7 @@ const TYPES: ReadonlyMap<unknown, MessageType> = new Map(
   [ErrorInfo, BadRequest, RetryInfo].map((type) => [`type.googleapis.com/google.rpc.${type.name}`, type]),
 );
 
-/** How a call went, as the last headers of its answer say it. */
+/** The status of a call, from its trailers. */
 interface CallStatus {
   readonly status: string;
   readonly message: string;
@@ -73,7 +73,7 @@ function writeAny(detail: JsonObject): readonly JsonObject[] {
   return type === undefined ? [] : [{ typeUrl, value: encodeBase64(encodeMessage(type, detail, NO_ROOM)) }];
 }
 
-/** Undefined where the headers say nothing about the call. Whatever is wrong with the details, the status stands. */
+/** Undefined if the headers have no status. Invalid details are ignored. */
 export function readStatus(headers: { readonly [name: string]: Maybe<string> }): Maybe<CallStatus> {
   const code = headers["grpc-status"];
   if (code === undefined) return undefined;
@@ -101,7 +101,7 @@ function readAny({ typeUrl, value }: JsonObject): readonly JsonObject[] {
   return [{ "@type": typeUrl, ...decodeMessage(type, readBase64(value ?? "", ""), DETAILS_DEPTH) }];
 }
 
-/** Printable ASCII except the percent sign stands for itself; everything else goes as the bytes of its UTF-8. */
+/** Percent-encodes everything but printable ASCII, as UTF-8. */
 function percentEncoded(text: string): string {
   return text.replace(/\p{Surrogate}/gu, "\ufffd").replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
 }
@@ -113,7 +113,7 @@ function fitting(said: string): string {
   return message;
 }
 
-/** Whoever writes something else meant it literally. */
+/** Invalid escapes are kept literally. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -122,7 +122,7 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** What a server says that never got to gRPC, by its HTTP status (the table of the gRPC documentation). */
+/** The gRPC status for an HTTP status, from the table of the gRPC documentation. */
 const BY_HTTP: ReadonlyMap<number, string> = new Map([
   [401, "UNAUTHENTICATED"],
   [403, "PERMISSION_DENIED"],
@@ -137,7 +137,7 @@ export function statusOfHttp(status: number): Maybe<string> {
   return BY_HTTP.get(status);
 }
 
-/** The end of an answer that does not say how the call went was cut off somewhere. */
+/** A response without a status was truncated. */
 export function endedWithoutStatus(): AgentError {
   return new AgentError("interrupted", "the answer ended without a gRPC status", { sent: "maybe" });
 }

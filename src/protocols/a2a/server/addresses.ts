@@ -6,7 +6,7 @@ import { readSettings } from "../settings.js";
 /** Everything of A2A lives below this path; at the root only what peers assume to be there. */
 export const BASE = "/a2a";
 
-/** Where one agent of the host answers, the best first: what every card of it says, the extended one too. */
+/** The interfaces of an agent, best first, as listed on its cards. */
 export function interfacesOf(host: Host, agent: string, publicUrl: string): readonly Interface[] {
   const isDefault = host.cards()[0]?.name === agent;
   const url = `${publicUrl}${BASE}${isDefault ? "" : `/${encodeURIComponent(agent)}`}`;

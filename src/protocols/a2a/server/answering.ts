@@ -32,7 +32,7 @@ export interface Asked {
   readonly params: unknown;
   /** From the path, which wins over the params. */
   readonly tenant: Maybe<string>;
-  /** How long the caller waits, on the host's clock, where its binding says so. */
+  /** The deadline of the caller on the host's clock, if its binding carries one. */
   readonly deadline?: Maybe<number>;
 }
 
@@ -41,7 +41,7 @@ export interface Answering {
   readonly operation: Operation;
   readonly parameters: Head;
   readonly reply: Reply;
-  /** Where the writer says what the wire cannot carry. */
+  /** Reports what the wire cannot carry. */
   readonly lose: LossSink;
   readonly request: HttpRequest;
   /** Which agent of the host was asked. */
@@ -74,12 +74,12 @@ export function checkParams(host: Host, asked: Asked): void {
 
 const ignoreLoss: LossSink = () => undefined;
 
-/** A tenant changes whose the task is, never who the caller is. */
+/** The tenant changes the owner of a task, not the caller. */
 function factsOf(host: Host, { caller, card }: Asked, lose: LossSink): DecodeFacts {
   return { now: host.now(), src: caller.id, dst: card.name, partsPerMessage: host.limits.partsPerMessage, lose };
 }
 
-/** Tasks of one tenant are not those of another: the tenant is part of the owner. Who belongs to a tenant cannot name another. */
+/** Tasks are isolated by tenant: the tenant is part of the owner. A caller of one tenant cannot name another. */
 function inTenant(caller: Principal, tenant: string): Principal {
   if (caller.tenant === tenant) return caller;
   if (caller.tenant !== undefined) throw new AgentError("forbidden", "the caller belongs to another tenant", { field: "tenant" });
@@ -102,7 +102,7 @@ function decode({ dialect, name, params }: Asked, facts: DecodeFacts): Operation
   }
 }
 
-/** What HTTP says in headers: where a lost stream is taken up again, the key of a send, and its trace. */
+/** Values from HTTP headers: the stream cursor, the idempotency key and the trace. */
 function withHeaders(operation: Operation, request: HttpRequest): Operation {
   const { headers } = request;
   // A cursor is opaque here: its maker, the task runtime, checks it.

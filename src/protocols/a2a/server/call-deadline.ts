@@ -1,13 +1,13 @@
 import { AgentError } from "../../../envelope/index.js";
 
-/** The longest a timer can wait; who waits longer than that waits for ever. */
+/** The maximum delay of a timer; longer deadlines are ignored. */
 const LONGEST_MS = 0x7fffffff;
 
-/** The time a caller gives its call. Whoever works on the call may be deaf to it; the answer comes in time all the same. */
+/** The deadline of a call. The response is sent in time even if the handler ignores cancellation. */
 export interface CallDeadline {
   /** The outcome of the work, or AgentError `deadline` when the time is over first. */
   limit<T>(work: Promise<T>): Promise<T>;
-  /** The call is over, and nobody waits any longer. */
+  /** Releases the timer. */
   end(): void;
 }
 

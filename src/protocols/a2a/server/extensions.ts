@@ -42,7 +42,7 @@ export function callParameters(request: HttpRequest, card: Card, tenant: Maybe<s
   return parameters;
 }
 
-/** What the answer says about extensions, in the header of the version that was spoken. */
+/** The extensions header of the response, named as in the version of the request. */
 export function extensionHeaders(parameters: Head, version: "1.0" | "0.3"): Maybe<{ readonly [name: string]: string }> {
   const active = parameters["extensions"];
   if (active === undefined) return undefined;

@@ -39,7 +39,7 @@ const VIA_03: Via = Object.freeze({ protocol: "a2a", version: "0.3", binding: "G
 const HEADERS = Object.freeze({ "content-type": "application/grpc+proto" });
 const CONTENT_TYPE = /^application\/grpc(\+proto)?\s*(;|$)/i;
 
-/** One gRPC call. The package decides the version; the status is in the trailers, or in the headers when nothing else comes. */
+/** Answers a gRPC call. The package determines the version. The status is in the trailers, or in the headers of an empty response. */
 export async function answerGrpc(host: Host, settings: A2aSettings, request: HttpRequest, card: Card): Promise<HttpResponse> {
   const version: Version = request.path.startsWith(`${SERVICES["0.3"]}/`) ? "0.3" : "1.0";
   if (!CONTENT_TYPE.test(request.headers["content-type"] ?? "")) return notProtobuf();
@@ -77,7 +77,7 @@ function readParams({ limits }: Host, { name, request: type }: Method, { headers
   try {
     const params = decodeMessage(type, onlyMessage(body), limits.jsonDepth);
     const key = headers["idempotency-key"];
-    // JSON has a member for this filter of ours; protobuf has no field for it.
+    // The JSON bindings have a member for this filter; protobuf has no field for it.
     return name === "ListTasks" && key !== undefined ? { ...params, idempotencyKey: key } : params;
   } catch (thrown) {
     throw blame(thrown, "invalid_message");
@@ -102,7 +102,7 @@ async function withinTime(reply: Promise<AgentEvent>, timeoutMs: number): Promis
   }
 }
 
-/** It begins only after the first event is there: what fails before has no message and no trailers, but a status at once. */
+/** Waits for the first event: an earlier failure is answered with a status and no message. */
 async function writeStream({ settings, version, dialect, method, answering, timeoutMs }: GrpcCall): Promise<HttpResponse> {
   const { reply, lose, parameters } = answering;
   const events = isPromise(reply) ? once(reply) : reply[Symbol.asyncIterator]();
@@ -140,14 +140,14 @@ function trailersOf(
   return writeStatus(otherwise ?? status, message, details);
 }
 
-/** The gRPC protocol has its own status for this, whatever the table of A2A would say. */
+/** gRPC defines the status for this case, independent of the A2A table. */
 function refuseCompressed(version: Version, settings: A2aSettings): HttpResponse {
   const error = new AgentError("unsupported_content", "compressed messages are not read here: send them as they are");
   const status = trailersOf(error, version, settings, "UNIMPLEMENTED");
   return { status: 200, headers: { ...HEADERS, "grpc-accept-encoding": "identity", ...status }, body: undefined };
 }
 
-/** The protocol's own answer to a body of another kind. */
+/** The gRPC response to an unsupported content type. */
 function notProtobuf(): HttpResponse {
   return { status: 415, headers: { "accept-post": "application/grpc" }, body: undefined };
 }

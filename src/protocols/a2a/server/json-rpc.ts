@@ -78,14 +78,14 @@ export async function answerJsonRpc(host: Host, card: Card, request: HttpRequest
   }
 }
 
-/** A2A has no notifications. Who sends one hears first what else is wrong with it: method, version, params. */
+/** A2A has no notifications. Other errors (method, version, params) are reported first. */
 function refuseNotification(host: Host, asked: Asked): HttpResponse {
   checkParams(host, asked);
   const fault = { code: INVALID_REQUEST, message: "id is missing; notifications are not supported" };
   return jsonResponse(200, encodeRpcError(null, fault));
 }
 
-/** An unknown method under a version we do not speak is a version problem: the caller may know more methods than we do. */
+/** An unknown method with an unsupported version is a version error: the other version may have that method. */
 function unknownMethod(request: HttpRequest, method: string): AgentError {
   const asked = requestedVersion(request);
   if (asked !== undefined && asked !== "1.0" && asked !== "0.3") return versionNotSupported(asked);

@@ -71,7 +71,7 @@ export function restParams(request: HttpRequest, { from, ids }: RestOperation): 
   if (from === "query") return { ...queryParams(request.query), ...ids };
   if (from === "optional-body" && request.body.length === 0) return { ...ids };
   const body = request.json();
-  // Some 0.3 clients send the literal null where nothing is to be said.
+  // Some 0.3 clients send a literal null instead of an empty body.
   if (from === "optional-body" && body === null) return { ...ids };
   if (typeof body !== "object" || body === null || Array.isArray(body)) throw new DecodeProblem("body", "must be a JSON object");
   return ids === NO_IDS ? (body as JsonObject) : { ...body, ...ids }; // an object that came out of JSON.parse

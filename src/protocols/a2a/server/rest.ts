@@ -35,7 +35,7 @@ const VIA_03: Via = Object.freeze({ protocol: "a2a", version: "0.3", binding: "H
 export interface RestAddress {
   readonly card: Card;
   readonly version: Dialect["version"];
-  /** As it stands in the path, percent-encoded. */
+  /** Percent-encoded, as in the path. */
   readonly tenant: Maybe<string>;
   readonly segments: readonly string[];
 }

@@ -14,7 +14,7 @@ export function writeAnswer(host: Host, dialect: Dialect, answering: Answering, 
   return withSignatures(host, dialect.encodeCard({ ...event.card, interfaces }));
 }
 
-/** What an answer says beside its body: active extensions, and that what one caller may see is kept for no other. */
+/** The response headers: active extensions, and no caching for responses specific to a caller. */
 export function answerHeaders(
   { operation, parameters }: Answering,
   version: Dialect["version"],

@@ -38,7 +38,7 @@ export function answerIn(response: HttpResponse, { meant }: Pick<Question, "mean
   throw badPeer(response, body === undefined ? "the answer is empty" : "the answer is no JSON object");
 }
 
-/** Throws what an answer that is no success says. */
+/** Throws the error of an unsuccessful response. */
 export function checkStatus(response: HttpResponse, meant: Maybe<ReadonlyMap<number, ErrorCode>>): void {
   refuseRedirect(response);
   if (response.status < 300) return;
@@ -46,7 +46,7 @@ export function checkStatus(response: HttpResponse, meant: Maybe<ReadonlyMap<num
   try {
     body = jsonBody(response);
   } catch {
-    // Whatever it is, the status still says something.
+    // Not JSON: use the HTTP status alone.
   }
   throw errorFromWire(body, response.status, response.headers, meant);
 }

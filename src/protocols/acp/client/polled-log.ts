@@ -1,7 +1,7 @@
 import { AgentError, type Call, type Cursor, type Maybe } from "../../../envelope/index.js";
 import type { StreamItem } from "../../../transport/peer-events.js";
 
-/** How long to wait before a log is read again: the first after something new, doubled while nothing comes. */
+/** The polling delay: reset by new events, doubled otherwise. */
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 2_000;
 
@@ -79,7 +79,7 @@ export class PolledLog implements AsyncIterator<StreamItem> {
   }
 }
 
-/** Nothing follows the end of a run; what follows a question comes when it is answered, which is another's call. */
+/** No events follow the end of a run. Events after a question belong to the call that answers it. */
 function endsWith(event: unknown): boolean {
   const type = typeof event === "object" && event !== null && "type" in event ? event.type : undefined;
   return type === "run.completed" || type === "run.failed" || type === "run.cancelled" || type === "run.awaiting";
@@ -91,7 +91,7 @@ function cursorOf(seen: number): Cursor {
   return `${MARK}${seen}` as Cursor; // a place that we made ourselves
 }
 
-/** How many events of the log were seen at a place of ours; undefined for a place of the peer's own. */
+/** The number of events before a Koine cursor. Undefined for a cursor of the peer. */
 export function seenAt(cursor: Maybe<Cursor>): Maybe<number> {
   return cursor !== undefined && /^log-\d{1,9}$/.test(cursor) ? Number(cursor.slice(MARK.length)) : undefined;
 }

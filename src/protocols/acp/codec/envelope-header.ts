@@ -12,7 +12,7 @@ import { lost } from "./own.js";
 export const ID_HEADER = "koine-message-id";
 const ID_CHARACTERS = 128;
 const PLAIN_ID = new RegExp(`^[\\x21-\\x7e]{1,${ID_CHARACTERS}}$`);
-/** Base64url of compact JSON with UTE names: what the envelope says beside its message. Most say nothing. */
+/** The envelope members other than the message, as base64url of compact JSON with UTE names. Usually absent. */
 export const ENVELOPE_HEADER = "koine-envelope";
 /** The longest value that is written and read; servers in between often allow 8 KiB for all headers together. */
 export const ENVELOPE_HEADER_BYTES = 4_096;
@@ -22,14 +22,14 @@ const utf8 = new TextEncoder();
 const ASCII = /^[\x00-\x7f]*$/;
 /** RFC 4648 §5, without padding. */
 const URL_SAFE: { readonly [mark: string]: string } = { "+": "-", "/": "_" };
-/** RFC 9110 §5.5: what may stand in a header as it is. */
+/** RFC 9110 §5.5: the characters allowed in a header. */
 const FIELD_VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** The headers of a request that carries this message. What does not fit is said. */
+/** The headers of a request for this message. Reports what does not fit. */
 export function writeEnvelopeHeaders(envelope: Envelope, lose: LossSink): Record<string, string> {
   const headers: Record<string, string> = {};
   const key = envelope.context.idempotencyKey;
-  // Other characters ride with the envelope only, where only our own servers look for it.
+  // Keys with other characters are carried in the envelope header, which only Koine servers read.
   const hasPlainKey = key !== undefined && FIELD_VALUE.test(key);
   if (hasPlainKey) headers["idempotency-key"] = key;
   const hasPlainId = PLAIN_ID.test(envelope.id);
@@ -56,7 +56,7 @@ function headerFor(members: JsonObject, id: Maybe<string>, lose: LossSink): Mayb
   return undefined;
 }
 
-/** Earlier messages and the session stand in the body. */
+/** Earlier messages and the session are in the body. */
 function withoutWire(envelope: Envelope): Envelope {
   const { extra } = envelope;
   if (extra?.["acp"] === undefined) return envelope;
@@ -78,7 +78,7 @@ export function idIn(headers: Maybe<HttpHeaders>): Maybe<string> {
   throw new DecodeProblem(ID_HEADER, `must be at most ${ID_CHARACTERS} printable characters of ASCII, none of them a space`);
 }
 
-/** The message with what its request's headers say of it. The key's own header counts before the one that rides. */
+/** Adds the values of the request headers to a message. The idempotency-key header takes precedence. */
 export function withHeaders(message: Envelope, { facts, place }: Setting): Envelope {
   const { headers } = facts;
   const ridden = readHeader(headers?.[ENVELOPE_HEADER]);

@@ -17,16 +17,16 @@ import { type ReadRun, readRun } from "./run.js";
 
 /** A message whose parts are still coming. */
 interface OpenMessage {
-  /** The artifact of each name that stands on its parts. */
+  /** The artifacts by name. */
   readonly ids: Map<Maybe<string>, string>;
   parts: number;
-  /** What the agent says with its last status: the run tells it whole. */
+  /** The last status message, as carried by the run. */
   said: boolean;
 }
 
 const NONE: readonly AgentEvent[] = Object.freeze([]);
 
-/** The events of one run as ours: the task first, then what happened to it. Parts become artifacts that grow. */
+/** Decodes the events of a run: the task first, then its updates. Parts are appended to artifacts. */
 export class RunEventReader {
   readonly #facts: CodecFacts;
   readonly #seen = new Set<string>();
@@ -37,7 +37,7 @@ export class RunEventReader {
     this.#facts = facts;
   }
 
-  /** Throws a DecodeProblem, or the error that the stream itself tells. */
+  /** Throws a DecodeProblem, or the error that the stream carries. */
   read(item: unknown): readonly AgentEvent[] {
     const event = readObject(item, "event");
     switch (event.type) {
@@ -61,7 +61,7 @@ export class RunEventReader {
         throw errorFromWire(event.error);
       default:
         if (typeof event.type !== "string") throw new DecodeProblem("event.type", "is missing; a string is expected");
-        // A kind that came after 0.2: what it tells stands in the run as well.
+        // An event kind added after 0.2: its content is also in the run.
         return NONE;
     }
   }
@@ -76,13 +76,13 @@ export class RunEventReader {
     }
     if (output.bare && output.said !== undefined) return [{ kind: "message", message: output.said }];
     const events: AgentEvent[] = [];
-    // The run is the last word: what no event told of is told now.
+    // The final run is authoritative: emits what no event has carried.
     for (const artifact of artifacts)
       if (!this.#seen.has(artifact.id)) {
         this.#seen.add(artifact.id);
         events.push({ kind: "artifact", taskId, contextId, artifact, append: false, last: true });
       }
-    // A server of ours whose agent says something as it begins tells both with the next event.
+    // A Koine server carries a status message and the start of work in one event.
     const saysMore = event.type === "run.in-progress" && ownOf(event, "event")?.says === true;
     if (!saysMore) events.push({ kind: "status", taskId, contextId, status });
     if (isTerminal(status.state)) this.#open = undefined;
@@ -108,7 +108,7 @@ export class RunEventReader {
     ];
   }
 
-  /** Servers that tell a message only when it is whole have told none of its parts. */
+  /** Some servers send only completed messages, without their parts. */
   #completed(message: JsonObject): readonly AgentEvent[] {
     const untold: AgentEvent[] = [];
     const told = this.#open?.parts ?? 0;
@@ -141,7 +141,7 @@ export class RunEventReader {
   }
 }
 
-/** The SDK's server goes on with the message that was open when a run was left: its parts come without a new beginning. */
+/** The SDK server continues the open message after a resume, without a new start event. */
 function openAt(run: unknown, artifacts: readonly Artifact[]): Maybe<OpenMessage> {
   const output = isObject(run) && Array.isArray(run["output"]) ? (run["output"] as readonly unknown[]) : [];
   const message = output[output.length - 1];

@@ -17,7 +17,7 @@ import { artifactMembers, usualId, writeArtifactParts, writeSaid } from "./outpu
 import { lost, OWN_KEY } from "./own.js";
 import { encodeReply, encodeRun } from "./run.js";
 
-/** `created` tells the whole run from its beginning; `resumed` takes it up where the first snapshot stands. */
+/** `created` writes the complete run; `resumed` continues after the first snapshot. */
 export type Opening = "created" | "resumed";
 
 /**
@@ -63,7 +63,7 @@ export class RunEventWriter {
     if (isFirst && this.#opening === "resumed") {
       for (const { id } of task.artifacts) this.#seen.add(id);
       this.#working = true;
-      // The run as it stands, for a reader who has seen it up to here.
+      // The current run, for a client that has read the events up to here.
       events.push({ type: typeOf(task.status), run: this.#run(task) });
       return;
     }
@@ -137,13 +137,13 @@ export class RunEventWriter {
     return open;
   }
 
-  /** Which artifact the message that begins is of, where a reader who counts would think of another. */
+  /** The artifact of a new message, if a client that counts messages would assume another. */
   #opened(artifact: Artifact, append: boolean): Maybe<JsonObject> {
     const isNew = !this.#seen.has(artifact.id);
     const members = artifactMembers(artifact, isNew ? usualId(this.#seen.size) : undefined);
     this.#seen.add(artifact.id);
     if (append) return { ...members, append };
-    // Without parts there is nothing else to tell that it began.
+    // Without parts, no other event marks the start of the message.
     return artifact.parts.length === 0 ? { ...members } : members;
   }
 
@@ -195,7 +195,7 @@ function tell(events: WireEvent[], message: WireMessage): void {
   events.push({ type: "message.completed", message });
 }
 
-/** The last piece says so on its last part. */
+/** The last chunk is marked on its last part. */
 function markLast(parts: WirePart[], artifact: Artifact): void {
   const part = parts.pop() ?? writeArtifactParts({ ...artifact, parts: [] }, {})[0];
   if (part === undefined) return;

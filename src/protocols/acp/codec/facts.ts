@@ -6,7 +6,7 @@ export interface CodecFacts {
   /** Milliseconds since the epoch. */
   readonly now: number;
   newId(): string;
-  /** Who wrote a message that does not say so itself, and for whom. */
+  /** The default sender and receiver of a message. */
   readonly src: string;
   readonly dst: string;
   readonly partsPerMessage: number;
@@ -19,7 +19,7 @@ export interface CodecFacts {
   readonly parentId?: Maybe<string>;
 }
 
-/** What a run says beside its task. */
+/** The members of a run other than its task. */
 export interface RunFacts {
   readonly agentName: string;
   /** Milliseconds since the epoch: the task's first message or status, never the time of reading. */

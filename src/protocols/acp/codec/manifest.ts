@@ -33,7 +33,7 @@ export function encodeManifest(card: Card): WireManifest {
   };
 }
 
-/** An agent that is an ACP agent itself says what it always said. */
+/** The original manifest members of an ACP agent are kept. */
 function metadataIn(original: Card["original"]): Maybe<JsonObject> {
   if (original?.protocol !== "acp") return undefined;
   const { metadata } = readObject(readJson(original.bytes, DEFAULT_LIMITS.jsonDepth), "manifest");

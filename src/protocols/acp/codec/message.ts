@@ -16,17 +16,17 @@ import { ownPath } from "./own.js";
 import { readPart, writePart } from "./part.js";
 
 const AGENT = "agent/";
-/** What both SDKs accept behind `agent/`. */
+/** The agent names that both SDKs accept after `agent/`. */
 const ROLE_NAME = /^[a-zA-Z0-9_-]+$/;
 
-/** The conversation a message belongs to, as the request or the run says it. */
+/** The conversation of a message, from the request or the run. */
 export type Place = Pick<Context, "sessionId" | "taskId">;
 
 /** What a message is read with. */
 export interface Setting {
   readonly facts: CodecFacts;
   readonly place: Place;
-  /** The id of the message, where something beside it says so. */
+  /** The message id, if it is carried outside the message. */
   readonly id?: Maybe<string>;
 }
 
@@ -121,7 +121,7 @@ export function readRidden(members: JsonObject, path: string, place: Place): Rid
   };
 }
 
-/** What an envelope says beside its message, under the names of UTE. */
+/** The members of an envelope other than its message, with UTE names. */
 export function riddenFrom(envelope: Envelope, carried = carriedFrom(envelope)): JsonObject {
   const { id, src, dst, references, extensions, metadata } = envelope;
   if (carried === undefined) return { id, src, dst, references, extensions, metadata };
@@ -140,7 +140,7 @@ export function encodeMessage(envelope: Envelope, agentName: string): WireMessag
   return writeMessage(envelope, agentName, undefined);
 }
 
-/** `ride` are our own members for the first part. */
+/** `ride` are the Koine members for the first part. */
 export function writeMessage(envelope: Envelope, agentName: string, ride: Maybe<JsonObject>): WireMessage {
   const at = writeTimestamp(Math.round(envelope.ts * 1000));
   const parts: WirePart[] = [];
@@ -151,7 +151,7 @@ export function writeMessage(envelope: Envelope, agentName: string, ride: Maybe<
   return { role: envelope.role === "user" ? "user" : agentRole(agentName), parts, created_at: at, completed_at: at };
 }
 
-/** A name that the SDKs would refuse in a role is left out of it; the run says it anyway. */
+/** Omits a name that the SDKs would reject in a role; the run carries it anyway. */
 export function agentRole(name: string): string {
   return ROLE_NAME.test(name) ? AGENT + name : "agent";
 }

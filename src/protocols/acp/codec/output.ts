@@ -17,7 +17,7 @@ import { readPart, writePart } from "./part.js";
 /** How many parts one output message may have: the SDK's server keeps every piece of a stream as a part of its own. */
 const OUTPUT_PARTS = 65_536;
 
-/** What a run puts out: its artifacts, and what the agent said with its last status. */
+/** The output of a run: its artifacts and its last status message. */
 export interface Output {
   readonly artifacts: readonly Artifact[];
   readonly said: Maybe<Envelope>;
@@ -30,13 +30,13 @@ export function usualId(before: number): string {
   return before === 0 ? "result" : `result-${before + 1}`;
 }
 
-/** One artifact is one message; its name stands on every part of it. */
+/** Each artifact is one message; its name is on every part. */
 export function writeArtifact(artifact: Artifact, before: number, agentName: string): WireMessage {
   const parts = writeArtifactParts(artifact, artifactMembers(artifact, usualId(before)));
   return { role: agentRole(agentName), parts, created_at: null, completed_at: null };
 }
 
-/** `ride` stands on the first part, which is made for it where there is none. */
+/** `ride` is added to the first part, which is created if there is none. */
 export function writeArtifactParts(artifact: Artifact, ride: Maybe<JsonObject>): WirePart[] {
   const { parts, name } = artifact;
   const written: WirePart[] = [];
@@ -47,7 +47,7 @@ export function writeArtifactParts(artifact: Artifact, ride: Maybe<JsonObject>):
   return written;
 }
 
-/** What an artifact says beside its parts and name; `usual` is the id it would get without. */
+/** The members of an artifact other than its parts and name. `usual` is its default id. */
 export function artifactMembers(artifact: Artifact, usual: Maybe<string>): Maybe<JsonObject> {
   const { description, metadata, extensions } = artifact;
   const id = artifact.id === usual ? undefined : artifact.id;
@@ -55,7 +55,7 @@ export function artifactMembers(artifact: Artifact, usual: Maybe<string>): Maybe
   return { artifact: { id, description, metadata, extensions } };
 }
 
-/** The message of a status among the output, marked so that our own reader tells it from an artifact. */
+/** The status message in the output, marked to distinguish it from an artifact. */
 export function writeSaid(said: Envelope, agentName: string): WireMessage {
   return writeMessage(said, agentName, { said: "status", message: partRiddenFrom(said) });
 }
@@ -82,7 +82,7 @@ export function readOutput(value: unknown, path: string, setting: Setting): Outp
   return { artifacts, said, bare };
 }
 
-/** Our members on the first part of a message. */
+/** The Koine members on the first part of a message. */
 export function firstOwn(parts: unknown, path: string): Maybe<JsonObject> {
   return Array.isArray(parts) && parts.length > 0 ? ownOf(parts[0], `${path}[0]`) : undefined;
 }
@@ -109,7 +109,7 @@ function readArtifacts(value: unknown, path: string, facts: CodecFacts, artifact
   artifacts.push({ id, name: undefined, description: undefined, parts: [], metadata: undefined, extensions: undefined });
 }
 
-/** Nothing says that they were one message, nor which part stood before which. */
+/** ACP carries neither that they were one message nor the order of the parts. */
 export function tellTakenApart({ lose }: CodecFacts): void {
   lost(
     lose,
@@ -146,7 +146,7 @@ export function readArtifactFields(own: Maybe<JsonObject>, path: string, usual: 
   };
 }
 
-/** A mark of ours on one part. */
+/** A Koine marker on one part. */
 export function ownFlag(own: Maybe<JsonObject>, member: string, path: string): boolean {
   const value = own?.[member];
   return value === undefined ? false : readBoolean(value, ownPath(path, member));

@@ -8,13 +8,13 @@ import { readObject } from "../../../transport/fields.js";
  */
 export const OWN_KEY = "urn:koine:1";
 
-/** What our own members on a part may be; all are optional, and each is read where it is needed. */
+/** The Koine members of a part. All are optional. */
 export function ownOf(part: unknown, path: string): Maybe<JsonObject> {
   const own = isObject(part) ? part[OWN_KEY] : undefined;
   return own === undefined || own === null ? undefined : readObject(own, `${path}["${OWN_KEY}"]`);
 }
 
-/** Where our members of a part stand, for error messages. */
+/** The path of the Koine members of a part, for error messages. */
 export function ownPath(path: string, member: string): string {
   return `${path}["${OWN_KEY}"].${member}`;
 }

@@ -3,7 +3,7 @@ import { optional, readObject } from "../../../transport/fields.js";
 import type { WirePartMetadata } from "../wire.js";
 import { ownPath } from "./own.js";
 
-/** Members of a part that nobody here knows, kept in its metadata for a hop that stays within ACP. */
+/** Unknown members of a part, kept in its metadata for hops within ACP. */
 const EXTRAS = "acp";
 
 type Check = (value: Json) => boolean;
@@ -16,7 +16,7 @@ const KINDS = {
 } as const satisfies { readonly [kind: string]: { readonly [member: string]: Check } };
 type Kind = keyof typeof KINDS;
 
-/** The metadata of a part: its citation or step under that name, and what of ours rode along. */
+/** The metadata of a part: its citation or trajectory, and the Koine members. */
 export function readPartMetadata(
   wire: JsonObject,
   known: ReadonlySet<string>,
@@ -35,7 +35,7 @@ export function readPartMetadata(
   };
 }
 
-/** Any other kind is refused by both SDKs; it is kept as it came, because reading it harms nobody. */
+/** Other kinds are rejected by both SDKs; here they are kept unchanged. */
 function named(metadata: JsonObject): Metadata {
   const { kind } = metadata;
   if (kind !== "citation" && kind !== "trajectory") return metadata;

@@ -47,14 +47,14 @@ export function readPart(value: unknown, path: string, naming: Naming, lose: Los
   return { kind: "text", text: content ?? "", mediaType: mediaType ?? unless(TEXT, type), name, metadata };
 }
 
-/** A string, or nothing. The whole path is put together only where it is told. */
+/** An optional string. The path is built only for errors. */
 function textAt(value: Maybe<Json>, path: string, member: string): Maybe<string> {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return undefined;
   throw new DecodeProblem(`${path}.${member}`, `must be a string, not ${kindOf(value)}`);
 }
 
-/** The value in a part of JSON; undefined for a text that only says it is JSON. */
+/** The value of a JSON part. Undefined if the text is not valid JSON. */
 function dataIn(content: string, isSure: boolean, path: string, lose: LossSink): Maybe<Json> {
   let value: Json;
   try {
@@ -68,7 +68,7 @@ function dataIn(content: string, isSure: boolean, path: string, lose: LossSink):
   if (LONG_NUMBER.test(content)) lost(lose, `${path}.content`, "number", "a number of 16 digits or more may have changed");
   return value;
 }
-/** Digits outside of strings cannot be told from those inside without parsing; too much is said rather than too little. */
+/** Large numbers cannot be detected exactly without parsing; false positives are acceptable. */
 const LONG_NUMBER = /\d{16}/;
 
 /** True where a value has more levels than are read. Looks no deeper than that. */

@@ -53,7 +53,7 @@ export function outputLength({ artifacts, status }: Task): number {
   return artifacts.length + (saidLast(status) === undefined ? 0 : 1);
 }
 
-/** What the agent said when it ended. */
+/** The final message of the agent. */
 function saidLast({ message, state }: Status): Maybe<Envelope> {
   return isTerminal(state) ? message : undefined;
 }
@@ -100,7 +100,7 @@ function awaitOf(status: Status, agentName: string): WireAwait | null {
 }
 const SILENT: Envelope = { id: "", ts: 0, src: "", dst: "", intent: "", role: "agent", content: [], context: {}, meta: {} };
 
-/** `state` in the data tells our own reader what the three codes cannot. */
+/** `state` in the data carries the exact state, which the three ACP codes cannot express. */
 function errorOf(status: Status): WireError | null {
   if (status.state === "rejected") {
     const said = textOf(status.message?.content ?? []);
@@ -158,7 +158,7 @@ function readStatus(wire: JsonObject, path: string, setting: Setting, said: Mayb
   };
 }
 
-/** A run tells when it was made and when it ended; of everything between we know only when we heard of it. */
+/** A run has only its creation and end time; other status times are the time of receipt. */
 function timeOf(wire: JsonObject, status: RunStatus, path: string, now: number): number {
   const member = status === "created" ? "created_at" : "finished_at";
   return optional(wire[member], `${path}.${member}`, readTime) ?? now;

@@ -13,7 +13,7 @@ import {
 import type { Host } from "../../protocol.js";
 import type { RunFacts } from "../codec.js";
 
-/** The agent a caller gets who names none. */
+/** The default agent. */
 export function defaultAgent(host: Host): Card {
   const [card] = host.cards();
   if (card === undefined) throw new AgentError("internal", "the host serves no agent");
@@ -39,7 +39,7 @@ export function agentNamed(host: Host, name: string, field = "agent_name"): Card
   return card;
 }
 
-/** What a run says beside its task, or beside the bare message that is all of it. */
+/** The members of a run other than its task or its message. */
 export function runFacts(host: Host, event: AgentEvent, call: Call): RunFacts {
   const lose: LossSink = (loss) => call.reportLoss(loss);
   if (event.kind === "task") return { agentName: agentOf(host, event.task), createdAt: createdAt(host, event.task), lose };
@@ -57,7 +57,7 @@ export function addressedTo(host: Host, agent: string, envelope: Envelope): Enve
   return { ...envelope, extra: { ...envelope.extra, acp: kept } };
 }
 
-/** Who works on a task: it was addressed to an agent, and whatever an agent said names it. */
+/** The agent of a task: from its address, or from the messages of the agent. */
 export function agentOf(host: Host, { history, status }: Task): string {
   const served = byName(host);
   const named = (message: Envelope): Maybe<string> => namesIn(message).find((name) => served.has(name));
@@ -68,7 +68,7 @@ export function agentOf(host: Host, { history, status }: Task): string {
   return (status.message && named(status.message)) ?? defaultAgent(host).name;
 }
 
-/** What a message says of its agent, the surest first. */
+/** The agent of a message, most reliable source first. */
 function namesIn({ role, src, dst, extra }: Envelope): readonly string[] {
   if (role === "agent") return [src];
   const acp = extra?.["acp"];

@@ -28,7 +28,7 @@ export interface Admitted extends Asked {
 export const VIA_REST: Via = Object.freeze({ protocol: "acp", version: "0.2", binding: "REST" });
 export const VIA_PLAIN: Via = Object.freeze({ protocol: "acp", version: "0.2", binding: "PLAIN" });
 
-/** What the body may say it is. Official clients say nothing; what a web page can send unasked is refused. */
+/** The accepted content types. Official clients send none; types that a web page can send cross-origin are rejected. */
 export const BODY_TYPES = ["application/json"] as const;
 
 /** Lets the caller in, or throws what it is refused with. */

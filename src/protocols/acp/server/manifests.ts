@@ -9,7 +9,7 @@ import { agentNamed, defaultAgent } from "./agents.js";
 import type { Asked } from "./asked.js";
 import { formatYaml } from "./yaml.js";
 
-/** Of the OpenAPI document, which also has a default of 10; its SDK shows all, and so do we unless told otherwise. */
+/** The limit of the OpenAPI document, whose default is 10. The SDK returns all agents by default, and so does this server. */
 const MOST_PER_PAGE = 1_000;
 
 /** `GET /agents`. */

@@ -26,12 +26,12 @@ export function answeredTask(event: AgentEvent): Task {
   return { id: taskId, contextId: sessionId, status, artifacts: [], history: [] };
 }
 
-/** What the agent made, then what it said when its turn ended. */
+/** The artifacts, then the final message. */
 export function resultsOf({ artifacts, status }: Task): readonly JsonObject[] {
   return [...artifacts.flatMap(({ parts }) => resultsIn(parts, status.at)), ...lastWords(status)];
 }
 
-/** What is said on the way is progress, and why a run failed is its error. */
+/** Intermediate messages are progress; the failure message is the error. */
 function lastWords(status: Status): readonly JsonObject[] {
   if (!isTerminal(status.state) && runStatusOf(status.state) !== "awaiting") return [];
   return failureIn(status) === undefined ? resultsIn(status.message?.content ?? [], status.at) : [];
@@ -68,7 +68,7 @@ function resultOf(part: Exclude<Part, { readonly kind: "text" }>): JsonObject {
   }
 }
 
-/** How a run stands, and why it failed if it did. */
+/** The state of a run, and its error if it failed. */
 export function standing(status: Status): JsonObject {
   return { status: runStatusOf(status.state), error: failureIn(status) };
 }
@@ -81,7 +81,7 @@ function failureIn(status: Status): Maybe<JsonObject> {
   return { code: ERRORS[code].face, reason: code, message: why };
 }
 
-/** The last thing said on the way, and how much has happened. */
+/** The last progress message, and the number of events. */
 export interface Progress {
   readonly entries: number;
   readonly content: Maybe<string>;
@@ -97,7 +97,7 @@ export function progressAfter({ entries, content, metadata }: Progress, event: A
   return { entries: entries + 1, content: message && textOf(message.content), metadata: event.metadata };
 }
 
-/** One event of a task as events of the seed's stream: results as they come, and the state it leads to. */
+/** Converts a task event to events of the plain stream: results, then the state. */
 export function streamItems(event: AgentEvent, now: number): readonly JsonObject[] {
   switch (event.kind) {
     case "message":
@@ -124,7 +124,7 @@ function statusItem(runId: string, status: Status): JsonObject {
   return { type: "status", ...standing(status), run_id: runId, timestamp: status.at / 1000 };
 }
 
-/** What went wrong, as the house says it, with what it belongs to. */
+/** The error reply, with the ids it belongs to. */
 export function plainError({ face, code, message, facts }: AgentError, correlationId: Maybe<string>): JsonObject {
   return { error: { code: face, reason: code, message, field: facts.field }, correlation_id: correlationId };
 }

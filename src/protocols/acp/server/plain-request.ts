@@ -15,7 +15,7 @@ import type { HttpHeaders } from "../../../transport/exchange.js";
 import { DecodeProblem, optional, readArray, readBoolean, readObject, readString } from "../../../transport/fields.js";
 import { type CodecFacts, decodeRunRequest, sendOf } from "../codec.js";
 
-/** What the seed's message may be. A `response` answers somebody, and here nobody has asked. */
+/** The accepted message types. A `response` is rejected, because no request was sent. */
 const TYPES = ["request", "notification", "heartbeat"] as const;
 export type PlainType = (typeof TYPES)[number];
 
@@ -31,7 +31,7 @@ export interface PlainHead {
 /** How the answer is wanted. */
 export type PlainDelivery = "answer" | "accepted" | "stream";
 
-/** Everything that can be said before anybody knows which agent is meant. */
+/** Validation that does not depend on the agent. */
 export function readHead(body: unknown, newId: () => string): PlainHead {
   const wire = readObject(body, "body");
   const id = optional(wire["id"], "id", readString) ?? newId();
@@ -111,7 +111,7 @@ interface PlainContent {
   readonly extra: Envelope["extra"];
 }
 
-/** Where reference peers put what they say, in the order they look for it. A body without any of it says nothing. */
+/** The members in which reference peers carry the text, in lookup order. */
 function readContent(body: JsonObject, facts: CodecFacts): PlainContent {
   const { messages, message, content, text, payload } = body;
   if (isGiven(messages)) return ofMessages(readArray(messages, "messages", asWireMessage), facts);
@@ -126,7 +126,7 @@ function readContent(body: JsonObject, facts: CodecFacts): PlainContent {
 const isGiven = (value: Maybe<Json>): value is Exclude<Json, null> => value !== undefined && value !== null;
 const said = (part: Part): PlainContent => ({ content: [part], extra: undefined });
 
-/** The member that holds the words, by its first known name; what stands beside it is kept as data. */
+/** The text member, by its first known name. Other members are kept as data. */
 const WORDS = ["text", "content", "question"] as const;
 
 function readPayload(payload: Exclude<Json, null>): readonly Part[] {

@@ -55,7 +55,7 @@ function cardAsked(host: Host, name: Maybe<string>): Card {
   return name === undefined ? defaultAgent(host) : agentNamed(host, name, "agent_id");
 }
 
-/** The log tells more than the task: what was said on the way, and how much has happened. */
+/** The log contains progress messages that the task does not. */
 async function showRunStatus(asked: Asked, runId: string): Promise<HttpResponse> {
   const entered = await admit(asked);
   const { host } = entered;

@@ -63,7 +63,7 @@ async function answerBody(entered: Admitted, body: JsonObject): Promise<HttpResp
   return wholeReply(opening, envelope, delivery, reply);
 }
 
-/** Who answers whom, and what. */
+/** The sender, receiver and content of a reply. */
 function replyHead(host: Host, card: Card, { sender, correlationId }: PlainHead, caller: string): JsonObject {
   return {
     id: host.newId(),

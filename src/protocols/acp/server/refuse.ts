@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse } from "../../../transport/exchange.js";
 import { errorHeaders, jsonResponse } from "../../../transport/response.js";
 import { errorStatus, wireErrorOf } from "../errors.js";
 
-/** What went wrong, as this protocol says it. */
+/** The error response in ACP format. */
 export function refuse(error: AgentError): HttpResponse {
   return jsonResponse(errorStatus(error), JSON.stringify(wireErrorOf(error)), errorHeaders(error));
 }

@@ -27,7 +27,7 @@ export class RunEvents {
   readonly #call: Call;
   readonly #opening: Opening;
   #writer: RunEventWriter | undefined;
-  /** The task, until it is told that work has begun. */
+  /** The task, until its first working status. */
   #waiting: Maybe<Task>;
 
   constructor(host: Host, call: Call, opening: Opening) {
@@ -80,7 +80,7 @@ export function runForm(events: RunEvents, until: "awaiting" | "end"): StreamFor
   };
 }
 
-/** The turn is over: whoever listens has to act. */
+/** The turn has ended: the client must act. */
 export function waitsForCaller(event: AgentEvent): boolean {
   const state = stateIn(event);
   return state !== undefined && isInterrupted(state);

@@ -6,7 +6,7 @@ import { oneEvent, sendEvents, taskOf } from "./asked.js";
 type Events = AsyncGenerator<EventOf<"send">, void, void>;
 type Subscribe = OperationOf<"task.subscribe">;
 
-/** Everything that happened to a task. Where nobody has kept that, the task as it stands has to do, and it is said. */
+/** All events of a task. If there is no log, they are derived from the current task and the loss is reported. */
 export function logOf(host: Host, call: Call, taskId: string): Events {
   return orElse(sendEvents(host.handler({ kind: "task.subscribe", taskId, follow: false }, call)), () =>
     standing(host, call, taskId),
@@ -34,7 +34,7 @@ async function* standing(host: Host, call: Call, taskId: string): Events {
   yield { kind: "task", task };
 }
 
-/** The second where the first says, before anything else, that it cannot be had. */
+/** Falls back to the second source if the first is unsupported. */
 async function* orElse(first: Events, second: () => Events): Events {
   let began = false;
   try {

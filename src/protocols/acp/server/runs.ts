@@ -35,7 +35,7 @@ const DELIVERY = { sync: "answer", async: "accepted", stream: "stream" } as cons
   OperationOf<"send">["delivery"]
 >;
 
-/** `POST /runs`. Every run is a task: its id is all a caller has to come back with. */
+/** `POST /runs`. Every run is a task, identified by its id. */
 export async function createRun(admitted: Admitted): Promise<HttpResponse> {
   const { host, request } = admitted;
   requireBodyType(request, BODY_TYPES);
@@ -47,7 +47,7 @@ export async function createRun(admitted: Admitted): Promise<HttpResponse> {
   return answerSend(admitted, call, { kind: "send", envelope, delivery: DELIVERY[run.mode], task: "always" }, "created");
 }
 
-/** The agent that is meant, before anything else is read: losses belong to its call. Whether it may be absent the decoder says. */
+/** Reads the agent first, because losses are reported to its call. The decoder checks whether it is required. */
 function nameIn(body: unknown): string | undefined {
   const name = isObject(body) ? body["agent_name"] : undefined;
   return typeof name === "string" && name !== "" ? name : undefined;
@@ -68,7 +68,7 @@ export async function resumeRun(admitted: Admitted, runId: string): Promise<Http
   const call = beginCall(admitted, agentOf(host, task));
   const sessionId = task.contextId === "" ? undefined : task.contextId;
   const { mode, message } = decodeResume(body, { ...codecFacts(admitted, call), contextId: sessionId });
-  // What it has heard before came again because the answer was lost: that is given once more.
+  // A repeated message, because the response was lost: returns the same response.
   const { idempotencyKey: key } = message.context;
   const isRepeated = key !== undefined && task.history.some((heard) => heard.context.idempotencyKey === key);
   if (!isInterrupted(task.status.state) && !isRepeated)
@@ -92,7 +92,7 @@ export async function cancelRun(admitted: Admitted, runId: string): Promise<Http
   return jsonResponse(202, JSON.stringify(heard));
 }
 
-/** The caller's own task; somebody else's is as unknown as one that never was. */
+/** The task of the caller. Tasks of others are reported as not found. */
 export async function findTask(
   admitted: Admitted,
   taskId: string,
@@ -125,7 +125,7 @@ function runOf({ host }: Admitted, call: Call, event: AgentEvent): WireRun {
   return event.kind === "message" ? encodeReply(event.message, runIdOf(event), facts) : encodeRun(taskOf(event), facts);
 }
 
-/** A bare message is a run nobody can ask for again; it goes by the name of the message. */
+/** A bare message becomes a run with the id of the message; it cannot be queried later. */
 function runIdOf(event: AgentEvent): string {
   return event.kind === "message" ? (event.message.context.taskId ?? event.message.id) : taskOf(event).id;
 }
@@ -136,7 +136,7 @@ function runHeader(event: AgentEvent): Head {
   return isUuid(id) ? { "run-id": id } : NO_HEAD;
 }
 
-/** What the envelope itself says of its trace counts before the header. */
+/** The trace of the envelope takes precedence over the header. */
 function traced(envelope: Envelope, { headers }: HttpRequest): Envelope {
   const { context } = envelope;
   const trace = context.traceId === undefined ? parseTraceparent(headers["traceparent"]) : undefined;

@@ -19,7 +19,7 @@ export async function showSession(admitted: Admitted, sessionId: string): Promis
   const { host, request } = admitted;
   const runs = await runsIn(admitted, sessionId, `${host.publicUrl(request)}/resources`);
   if (runs.length === 0) throw new AgentError("not_found", "there is no such session", { field: "session_id" });
-  // Told newest first; of two that began in the same millisecond the one told later is the older.
+  // Listed newest first; of two with the same start time, the later in the list is the older.
   const inOrder = runs.reverse().sort((a, b) => a.at - b.at);
   const last = Math.max(
     0,
@@ -45,7 +45,7 @@ function isRecorded({ id, status }: Task): boolean {
   return status.state === "completed" && isUuid(id);
 }
 
-/** What was said to the agent, then what came out. */
+/** The input messages, then the output. */
 function messagesOf({ host }: Admitted, call: Call, task: Task): readonly WireMessage[] {
   const facts = runFacts(host, { kind: "task", task }, call);
   const heard = task.history.filter(({ role }) => role === "user").map((message) => encodeMessage(message, facts.agentName));
@@ -78,7 +78,7 @@ function broughtWith({ history }: Task): Maybe<Brought> {
   };
 }
 
-/** Page by page, the newest first, at most as many as the settings say. Of a page nothing is kept but the addresses. */
+/** Reads page by page, newest first, up to the limit of the settings. Only the addresses are kept. */
 async function runsIn(admitted: Admitted, contextId: string, base: string): Promise<SessionRun[]> {
   const { host, settings } = admitted;
   const call = beginCall(admitted, defaultAgent(host).name);

@@ -5,7 +5,7 @@ export function formatYaml(value: JsonObject): string {
   return `${block(value, "").trimStart()}\n`;
 }
 
-/** What stands behind a key or a dash: a scalar on the same line, or lines of its own. */
+/** The value of a key or list item: a scalar on the same line, or a nested block. */
 function block(value: Json, indent: string): string {
   const lines = isObject(value)
     ? Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${block(member ?? null, `${indent}  `)}`)

@@ -3,18 +3,18 @@ import { stateOf } from "../codec.js";
 import type { WireMetadata } from "../wire.js";
 import { type Heard, post, type Wire } from "./post.js";
 
-/** Between two looks at work that goes on: short at first, because most work is short. */
+/** The polling delay: short at first, because most tasks are short. */
 const FIRST_LOOK_MS = 250;
 const LAST_LOOK_MS = 5_000;
-/** Nobody waits longer for one answer, whatever the peer says. */
+/** The maximum total wait for one answer. */
 const LONGEST_WAIT_MS = 60 * 60 * 1000;
 
-/** Asks about work the peer has given a receipt for, or asks it to stop: our extension, which only our own peers know. */
+/** Queries or cancels a task by its receipt: a Koine extension, only for Koine peers. */
 export function errand(wire: Wire, about: Pick<WireMetadata, "receipt" | "cancel">, call: Call): Promise<Heard> {
   return post(wire, undefined, { protocolHash: null, protocolSources: [], body: "", metadata: { koine: 1, ...about } }, call);
 }
 
-/** Waits until the work behind a receipt is over or wants something. Looking is safe: it starts nothing. */
+/** Polls until the task ends or needs input. Polling has no side effects. */
 export async function collected(wire: Wire, first: Heard, call: Call): Promise<Heard> {
   let heard = first;
   const until = wire.ids.now() + LONGEST_WAIT_MS;
@@ -27,7 +27,7 @@ export async function collected(wire: Wire, first: Heard, call: Call): Promise<H
   }
 }
 
-/** The id of work that goes on. */
+/** The id of a task that is still running. */
 function unfinished({ reply, error }: Heard): Maybe<string> {
   const told = error === undefined ? stateOf(reply.metadata.receipt) : undefined;
   return told === undefined || isTerminal(told.state) || isInterrupted(told.state) ? undefined : told.id;

@@ -33,7 +33,7 @@ interface Asking {
   readonly call: Call;
 }
 
-/** What a peer says about itself, below its address and then at the root of its host; undefined where it says nothing. */
+/** Fetches the discovery document, below the address and then at the root. Undefined if there is none. */
 export async function fetchCard(link: Link, url: string, call: Call, etag: Maybe<string>): Promise<Maybe<FetchedCard>> {
   for (const base of new Set([baseOf(url), new URL(url).origin])) {
     for (const path of DOCUMENTS) {
@@ -60,7 +60,7 @@ async function get({ link, call }: Asking, url: string, etag?: Maybe<string>): P
   return link.exchange(makeRequest({ method: "GET", url, headers, cancel: call.cancel }));
 }
 
-/** Whatever cannot be read is somebody else's. */
+/** A document that cannot be read belongs to another protocol. */
 function discoveredIn(response: HttpResponse, base: string): Maybe<Discovered> {
   try {
     return readDiscovery(jsonBody(response), base);
@@ -90,7 +90,7 @@ async function skillsOf(
   return [...skills.map((skill) => (texts.has(skill.id) ? { ...skill, document: texts.get(skill.id) } : skill)), ...more];
 }
 
-/** Only the text that has the hash, and only from the peer itself: who lists a document has it. */
+/** Accepts only a text with this hash, and only from the peer itself. */
 async function textOf({ hash, sources }: ListedDocument, base: string, asking: Asking): Promise<Maybe<string>> {
   for (const source of sources) {
     const text = textInDataUri(source) ?? (isAt(source, base) ? await textAt(source, asking) : undefined);

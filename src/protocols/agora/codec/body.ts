@@ -20,7 +20,7 @@ export function bodyOf(parts: readonly Part[]): string {
   return texts.join("\n");
 }
 
-/** A body as content: text, or the JSON value in it where the document says that it is JSON. */
+/** Decodes a body: as text, or as JSON if the document declares JSON. */
 export function partsOfBody(body: string, json: boolean): readonly Part[] {
   if (!json) return [textPart(body)];
   // The request was scanned before it was parsed, but not inside its strings.
@@ -33,13 +33,13 @@ export function partsOfBody(body: string, json: boolean): readonly Part[] {
   }
 }
 
-/** True where the body says all there is: one text without a name or anything else of its own. */
+/** Whether the text body carries the complete content: a single text part without name or metadata. */
 export function isPlainText(parts: readonly Part[]): boolean {
   const only = parts[0];
   return parts.length === 1 && only?.kind === "text" && isBare(only);
 }
 
-/** True where JSON in the body says all there is. */
+/** Whether a JSON body carries the complete content. */
 export function isPlainData(parts: readonly Part[]): boolean {
   const only = parts[0];
   return parts.length === 1 && only?.kind === "data" && isBare(only);
@@ -50,7 +50,7 @@ export function isBare(part: Part): boolean {
   return part.name === undefined && part.mediaType === undefined && part.metadata === undefined;
 }
 
-/** Says what of the content does not reach somebody who reads only the body. */
+/** Reports the content that is lost for peers that read only the body. */
 export function loseContent(parts: readonly Part[], json: boolean, lose: LossSink): void {
   let texts = 0;
   for (const [index, part] of parts.entries()) {

@@ -1,7 +1,7 @@
 import { type Context, type Envelope, type Maybe, NO_META, type Part } from "../../../envelope/index.js";
 import type { WireMetadata } from "../wire.js";
 
-/** What a message does not say about itself. */
+/** Values for members that a message does not carry. */
 export interface MessageFacts {
   /** Milliseconds since the epoch. */
   readonly now: number;

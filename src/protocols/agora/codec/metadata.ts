@@ -51,14 +51,14 @@ function readReceipt(value: unknown, path: string): WireReceipt {
   return { id: readText(object["id"], `${path}.id`), state: optional(object["state"], `${path}.state`, readString) };
 }
 
-/** The whole envelope, if it is there and belongs to the body beside it: a body that somebody changed wins. */
+/** The full envelope, if present and consistent with the body. A changed body takes precedence. */
 export function carriedEnvelope({ envelope }: WireMetadata, isBody: (carried: Envelope) => boolean): Maybe<Envelope> {
   if (envelope === undefined) return undefined;
   const carried = orProblem("metadata.envelope", () => readUte(envelope));
   return isBody(carried) ? carried : undefined;
 }
 
-/** The readers of UTE JSON blame whoever called us; here it may have come from the peer. */
+/** The UTE JSON reader reports caller errors; here the data may come from the peer. */
 export function orProblem<T>(path: string, read: () => T): T {
   try {
     return read();

@@ -15,7 +15,7 @@ export interface ReplyForm {
   readonly whole: boolean;
   /** The document wants JSON in the body. */
   readonly json: boolean;
-  /** The work behind the answer. */
+  /** The task that produced the answer. */
   readonly task: Maybe<Task>;
 }
 
@@ -31,7 +31,7 @@ export function encodeReply(message: Envelope, form: ReplyForm, lose: LossSink):
     if (task !== undefined) loseTask(task, true, lose);
   } else if (task !== undefined) loseHistory(task, lose);
   const body = bodyOf(content);
-  // A task says everything the message out of it says.
+  // The task already contains the message.
   const besides = task === undefined ? beside(message, more || !fits) : { ...beside(message, false), ...aboutTask(task, body) };
   return { status: "success", conversationId, body, metadata: whole ? besides : undefined };
 }
@@ -56,7 +56,7 @@ function beside(message: Envelope, carried: boolean): WireMetadata {
 /** A reply after its members were checked. */
 export interface ReadReply {
   readonly status: WireStatus;
-  /** The answer, or what went wrong in words; empty where nothing is said. */
+  /** The answer or the error message. Empty if there is none. */
   readonly body: string;
   readonly conversationId: Maybe<string>;
   readonly metadata: WireMetadata;
@@ -76,7 +76,7 @@ export function readReply(value: unknown): ReadReply {
   };
 }
 
-/** What a reply does not say about itself. */
+/** Values for members that a reply does not carry. */
 export interface ReplyFacts extends MessageFacts {
   /** The caller's own name of the conversation. */
   readonly sessionId: Maybe<string>;

@@ -23,7 +23,7 @@ export interface RequestForm {
   readonly multiround: boolean;
   /** The document wants JSON in the body. */
   readonly json: boolean;
-  /** The peer is one of ours and reads the envelope beside the body. To any other, what does not fit is lost, and said so. */
+  /** The peer runs Koine and reads the full envelope. For other peers, what does not fit is reported as lost. */
   readonly whole: boolean;
   readonly prefer?: Maybe<"receipt">;
 }
@@ -59,7 +59,7 @@ export function encodeRequest(envelope: Envelope, form: RequestForm, lose: LossS
 
 /** A request after its members were checked, before anybody knows what its body means. */
 export interface ReadRequest {
-  /** Null is natural language; undefined was not said, as further messages of a conversation may. */
+  /** Null for natural language. Undefined if absent, which is allowed in later messages of a conversation. */
   readonly hash: string | null | undefined;
   readonly sources: readonly string[];
   /** Undefined where the seed's members stand in its place. */
@@ -101,7 +101,7 @@ function readSources(value: unknown): readonly string[] {
   return optional(value, "protocolSources", readStrings) ?? NO_SOURCES;
 }
 
-/** It asks after work that is under way, and says nothing new. */
+/** The request queries or cancels a task and carries no new message. */
 function isErrand({ receipt, cancel }: WireMetadata): boolean {
   return receipt !== undefined || cancel !== undefined;
 }
@@ -124,7 +124,7 @@ function soleText(message: JsonObject): Maybe<Part> {
   return typeof text === "string" && Object.keys(message).length === 1 ? textPart(text) : undefined;
 }
 
-/** What a request does not say about itself. */
+/** Values for members that a request does not carry. */
 export interface RequestFacts extends MessageFacts {
   /** The skill whose document the body follows; without one it is natural language. */
   readonly intent: Maybe<string>;
@@ -152,7 +152,7 @@ export function decodeRequest(request: ReadRequest, facts: RequestFacts): Envelo
   });
 }
 
-/** The work a caller of ours speaks to by its id. Throws DecodeProblem. */
+/** The id of the task that a Koine client addresses. Throws DecodeProblem. */
 export function taskNamedIn(request: ReadRequest): Maybe<string> {
   return carriedBy(request)?.context.taskId;
 }
@@ -161,7 +161,7 @@ function carriedBy({ metadata, body = "" }: ReadRequest): Maybe<Envelope> {
   return carriedEnvelope(metadata, (envelope) => bodyOf(envelope.content) === body);
 }
 
-/** What the body says, with the parts beside it where there are more. Text that has to hold JSON is read as such in any case. */
+/** The content: the body, with additional parts if present. Text that must be JSON is always parsed. */
 function contentOf({ seed, body = "" }: ReadRequest, carried: Maybe<Envelope>, json: boolean): readonly Part[] {
   const content = carried?.content ?? seed;
   return content === undefined || (json && isPlainText(content)) ? partsOfBody(body, json) : content;

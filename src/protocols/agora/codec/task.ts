@@ -33,13 +33,13 @@ const STATES: ReadonlySet<string> = new Set<State>([
   "failed",
 ]);
 
-/** What a receipt says, if it says a state we know. */
+/** The task state in a receipt. Undefined if the state is unknown. */
 export function stateOf(receipt: Maybe<WireReceipt>): Maybe<{ readonly id: string; readonly state: State }> {
   if (receipt?.state === undefined || !STATES.has(receipt.state)) return undefined;
   return { id: receipt.id, state: receipt.state as State }; // it is one of the set
 }
 
-/** What a task says to its caller: the question it waits with, or its answer. The pieces of one streamed text are one text. */
+/** The text that a task returns to its caller: its question, or its answer. The chunks of a streamed text are joined. */
 export function shownParts(task: Task): readonly Part[] {
   const { status, artifacts } = task;
   if (isInterrupted(status.state)) return status.message?.content ?? answerOf(task);
@@ -49,7 +49,7 @@ export function shownParts(task: Task): readonly Part[] {
   );
 }
 
-/** A task for a peer of ours; its id and state are in the receipt. What the body says already is not written twice. */
+/** Encodes a task for a Koine peer. Id and state are in the receipt; content in the body is not repeated. */
 export function writeTask({ contextId, status, artifacts, history, metadata }: Task, body: string): WireTask {
   const { state, message } = status;
   const silent = artifacts.length === 0 && message === undefined;
@@ -116,7 +116,7 @@ function readArtifact(value: unknown, path: string, body: string): Artifact {
   };
 }
 
-/** Says what of a task does not reach somebody who reads only the body, which shows its answer or what went wrong. */
+/** Reports what is lost of a task for peers that read only the body. */
 export function loseTask(task: Task, shown: boolean, lose: LossSink): void {
   const say = (path: string, value: unknown): void => loseMember(path, value, "Agora has no tasks: an answer is one text", lose);
   say("task.metadata", task.metadata);
@@ -130,7 +130,7 @@ export function loseTask(task: Task, shown: boolean, lose: LossSink): void {
 
 const ARTIFACT_MEMBERS = ["name", "description", "metadata", "extensions"] as const;
 
-/** What was said before the answer rides nowhere. */
+/** The message history is not carried. */
 export function loseHistory({ history }: Task, lose: LossSink): void {
   if (history.length > 0) loseMember("task.history", history, "a reply is an answer, not what was said before", lose);
 }

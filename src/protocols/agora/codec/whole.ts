@@ -26,7 +26,7 @@ export const MEMBER_PATHS: readonly string[] = [
   "message.context.taskId",
 ];
 
-/** True where the envelope has something that neither the body nor the seed's names can say. Content is not looked at. */
+/** Whether the envelope has members that neither the body nor the plain members carry. Content is not considered. */
 export function hasMore(envelope: Envelope, withIntent: boolean): boolean {
   const { meta, context } = envelope;
   return (
@@ -49,7 +49,7 @@ export function hasMore(envelope: Envelope, withIntent: boolean): boolean {
   );
 }
 
-/** Says which members do not reach a peer that reads only the official ones. */
+/** Reports the members that are lost for peers that read only the official ones. */
 export function loseMore(envelope: Envelope, withIntent: boolean, lose: LossSink): void {
   const say = (path: string, value: unknown): void => {
     if (value === undefined) return;

@@ -56,7 +56,7 @@ export function offerJson({ hash, name, description, document, sources }: Offer)
   };
 }
 
-/** Undefined for a text that is none of these: prose, or the JSON of somebody else. */
+/** Undefined for other texts: prose, or unrelated JSON. */
 export function readCatalogueMessage(text: string): Maybe<CatalogueMessage> {
   const { offer, accept, reject, reason, counter } = objectIn(text) ?? {};
   if (offer !== undefined) {
@@ -88,7 +88,7 @@ function shortText(value: unknown): Maybe<string> {
   return typeof value === "string" ? value.slice(0, SHOWN_CHARACTERS) : undefined;
 }
 
-/** The object a text consists of, or that stands in the middle of it: models like to wrap their JSON into words. */
+/** The JSON object in a text. Models often wrap JSON in prose. */
 function objectIn(text: string): Maybe<JsonObject> {
   const open = text.indexOf("{");
   const close = text.lastIndexOf("}");

@@ -11,16 +11,16 @@ import {
 } from "./catalogue-message.js";
 import type { NegotiationState } from "./state.js";
 
-/** A document this side stands behind. */
+/** A supported document. */
 export type CatalogueDocument = Pick<KnownDocument, "hash" | "sha256" | "text" | "name" | "description" | "sources">;
 
 export const NO_MODEL = "catalogue negotiation, no language model";
-/** How many documents are named to somebody who asks in prose. */
+/** The maximum number of documents listed in a prose reply. */
 const LISTED = 20;
-/** How much text of documents is shown to somebody who asks in prose. */
+/** The maximum size of document texts in a prose reply. */
 const SHOWN_CHARACTERS = 4 * OFFERED_CHARACTERS;
 
-/** What an answering side says by its catalogue alone. It accepts what it stands behind and nothing else. */
+/** Negotiates by catalogue alone: accepts supported documents and rejects all others. */
 export async function answerByCatalogue(
   state: NegotiationState,
   message: Maybe<CatalogueMessage>,
@@ -73,7 +73,7 @@ async function answerToAccept(hash: string, catalogue: readonly CatalogueDocumen
   return known ? writeAccept(hash, NO_MODEL) : writeReject(hash, `this side never offered it (${NO_MODEL})`, undefined);
 }
 
-/** For those who speak in prose: nobody here can discuss, but this is what could be agreed on. */
+/** The reply to prose without a model: the list of supported documents. */
 function inWords(catalogue: readonly CatalogueDocument[]): string {
   if (catalogue.length === 0) {
     return "No language model is configured on this side, so it cannot discuss a protocol, and it has none in its catalogue.";

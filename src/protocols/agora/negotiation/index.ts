@@ -1,2 +1,2 @@
-/** The answering side of a talk about which document to use. */
+/** The server side of protocol negotiation. */
 export { type Negotiator, type NegotiatorOptions, negotiatorFor } from "./negotiator.js";

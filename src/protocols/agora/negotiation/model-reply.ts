@@ -18,7 +18,7 @@ export interface Prose {
   readonly about: Maybe<string>;
 }
 
-/** What the model of the answering side says to one message in prose. */
+/** The reply of the model to a message in prose. */
 export async function modelReply(
   model: LanguageModel,
   { state, text, catalogue, about }: Prose,

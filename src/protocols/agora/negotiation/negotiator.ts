@@ -8,7 +8,7 @@ import { type NegotiationState, NO_ROUNDS, ROUNDS, readState } from "./state.js"
 export interface NegotiatorOptions {
   /** The documents this side has chosen or has a routine for. Nothing else is ever accepted. */
   catalogue(): readonly CatalogueDocument[] | Promise<readonly CatalogueDocument[]>;
-  /** Talks where the other side does not speak the catalogue's small JSON. Default: nobody does, and that is said in words. */
+  /** Negotiates with peers that use prose. Default: none; the reply then lists the catalogue. */
   readonly model?: Maybe<LanguageModel>;
   /** What this side can do, in its own words, for the model. */
   readonly about?: Maybe<string>;

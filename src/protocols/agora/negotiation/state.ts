@@ -32,7 +32,7 @@ export interface NegotiationState extends JsonObject {
 
 export const NO_ROUNDS: NegotiationState = Object.freeze({ round: 0, countered: [], turns: [] });
 
-/** A state as it comes out of a store; what is not ours counts as nothing said yet. */
+/** Reads a stored state. Unknown data is read as a new negotiation. */
 export function readState({ round, countered, turns }: JsonObject): NegotiationState {
   return {
     round: typeof round === "number" ? round : 0,

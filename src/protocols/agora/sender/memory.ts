@@ -3,7 +3,7 @@ import type { SenderOptions } from "./options.js";
 
 type Kept = NonNullable<SenderOptions["records"]>;
 
-/** What is kept where nobody gave a store. */
+/** The in-memory fallback if no record store is configured. */
 const REMEMBERED = 10_000;
 
 /** How often, with whom and by which document: what a sender learns over time. */

@@ -12,7 +12,7 @@ import type { SenderTask } from "./options.js";
 /** What the asking side of a negotiation works with. */
 export interface Negotiation {
   readonly task: SenderTask;
-  /** Documents this side can speak for the task, the best first. */
+  /** The documents available for the task, best first. */
   readonly offers: readonly Offer[];
   readonly model: Maybe<LanguageModel>;
   /** Sends one message of the negotiation. */
@@ -34,7 +34,7 @@ export async function negotiate(negotiation: Negotiation): Promise<Maybe<string>
 interface Offered {
   readonly agreed?: Maybe<string>;
   readonly rounds: number;
-  /** What the other side said last, if it was prose. */
+  /** The last reply of the peer, if it was prose. */
   readonly prose?: Maybe<string>;
 }
 
@@ -69,7 +69,7 @@ ${DATA_RULE}`;
 
 /** As much of one message of the other side as the model is shown. */
 const HEARD_CHARACTERS = 16_000;
-/** The library's opening: the other side has not said anything yet. */
+/** The opening message of the Python library, before any reply of the peer. */
 const OPENING = "Hello! How may I help you?";
 
 async function talkItOver({ task, say, cancel }: Negotiation, model: LanguageModel, before: Offered): Promise<Maybe<string>> {

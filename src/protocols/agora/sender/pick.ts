@@ -4,13 +4,13 @@ import type { SenderTask } from "./options.js";
 /** What there is to choose from. */
 export interface Choice {
   readonly task: SenderTask;
-  /** Documents the peer says it serves. */
+  /** The documents that the peer advertises. */
   readonly listed: readonly SpokenDocument[];
   /** Hashes of documents this side has a routine for, for this task. */
   readonly routines: ReadonlySet<string>;
   /** Hashes of other documents this side was given. */
   readonly known: ReadonlySet<string>;
-  /** Somebody here can follow a document by reading it. */
+  /** A model is available that can follow a document by reading it. */
   readonly reads: boolean;
 }
 

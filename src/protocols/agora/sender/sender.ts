@@ -23,9 +23,9 @@ import { pickDocument } from "./pick.js";
 import { Talk, type TalkForm } from "./talk.js";
 import { byDocument, inWords, type Wanted } from "./write.js";
 
-/** Sends the tasks it knows by the cheapest means there is: a routine, else a document, else natural language. */
+/** Sends known tasks by the cheapest means: a routine, else a document, else natural language. */
 export interface Sender {
-  /** Messages of a session, and answers to a question, are the caller's own conversation and are left alone. */
+  /** Messages of a session and answers to a question are not handled by the sender. */
   takes(operation: OperationOf<"send">): boolean;
   run(operation: OperationOf<"send">, call: Call): Promise<AgentEvent>;
 }
@@ -48,14 +48,14 @@ export function senderFor(wire: Wire, documents: SpokenDocuments, options: Sende
   };
 }
 
-/** Files and links cannot be put into the one text that goes out, so such messages are not for a sender. */
+/** Files and links do not fit into a text body, so the sender does not handle them. */
 function isPlain(content: readonly Part[]): boolean {
   return (
     content.length > 0 && (content.every(({ kind }) => kind === "text") || (content.length === 1 && content[0]?.kind === "data"))
   );
 }
 
-/** The one data part of a message; else its words. */
+/** The single data part of a message, or else its text. */
 function dataOf({ envelope }: OperationOf<"send">): Json {
   const [only] = envelope.content;
   return envelope.content.length === 1 && only?.kind === "data" ? only.data : textOf(envelope.content);
@@ -94,7 +94,7 @@ class TaskDoer {
       return await this.#byDocument(job, document);
     } catch (thrown) {
       if (!isRejection(thrown, document.hash)) throw thrown;
-      // Refused before anything was done, so the task may be asked for in words.
+      // Rejected before execution, so the task can be sent again in natural language.
       await this.#memory.reject(job.task.id, document.hash);
       return this.#inWords(job);
     }
@@ -130,7 +130,7 @@ class TaskDoer {
     });
   }
 
-  /** A negotiation that came to nothing is not repeated with every task, but after as many tasks again. */
+  /** A failed negotiation is retried only after as many further tasks. */
   async #mayNegotiate(task: SenderTask, count: number): Promise<boolean> {
     const failedAt = await this.#memory.failedAt(task.id);
     return failedAt === 0 || count > failedAt + this.#thresholds.negotiation;
@@ -141,7 +141,7 @@ class TaskDoer {
     const routines = [...(await this.#routinesFor(task)).values()];
     const offers = await this.#fresh(await Promise.all(routines.map(({ document }) => spoken(document, undefined))));
     const { src, dst, context } = operation.envelope;
-    // A message of its own: nothing of the task but its trace belongs into it.
+    // A separate message: only the trace of the task is carried over.
     const envelope = newEnvelope({ content: "", src, dst, context: { traceId: context.traceId } }, this.#wire.ids);
     const talk = new Talk(this.#wire, ABOUT_DOCUMENTS, envelope, call);
     const say = (body: string): Promise<string> => talk.say(body);
@@ -151,7 +151,7 @@ class TaskDoer {
       text = await negotiate({ task, offers: described, model, say, cancel: call.cancel });
     } catch (thrown) {
       if (call.cancel.reason !== undefined) throw thrown;
-      // The task does not depend on it: it goes on in natural language.
+      // Negotiation is optional: continue in natural language.
     } finally {
       await talk.close();
     }
@@ -183,7 +183,7 @@ class TaskDoer {
     });
   }
 
-  /** The last reply is the answer, unless the routine has made one of it. */
+  /** The last reply is the answer, unless the routine returned one. */
   async #talking(form: TalkForm, job: Job, hold: (talk: Talk) => Promise<Maybe<Content>>): Promise<AgentEvent> {
     const { operation, call } = job;
     const { envelope } = operation;
@@ -231,7 +231,7 @@ async function runRoutine(routine: SenderRoutine, { data, call }: Job, talk: Tal
   }
 }
 
-/** In the words of the library, or of the specification. */
+/** Recognizes the rejection of a document by the library and by the specification. */
 function isRejection(thrown: unknown, hash: string): boolean {
   if (!(thrown instanceof AgentError) || thrown.code !== "unsupported") return false;
   return thrown.facts.field === "protocolHash" || thrown.message === notSuitable(hash).message;

@@ -36,7 +36,7 @@ export class Talk {
     this.#call = call;
   }
 
-  /** What the peer said last; undefined as long as nothing was sent. */
+  /** The last reply of the peer. Undefined until a message was sent. */
   get last(): Maybe<Heard> {
     return this.#last;
   }

@@ -14,7 +14,7 @@ import type { Routines } from "./routines.js";
 
 /** What a server may be given beside its settings. */
 export interface ServerOptions {
-  /** Answers natural language and documents nobody has code for, where the settings say so; and negotiates. */
+  /** Answers natural language and documents without a routine, if enabled in the settings, and negotiates. */
   readonly model?: Maybe<LanguageModel>;
   readonly programmer?: Maybe<Programmer>;
   readonly keywords?: Maybe<KeywordResponder>;
@@ -24,23 +24,23 @@ export interface AnswererTools extends ServerOptions {
   readonly host: Host;
   readonly settings: AgoraSettings;
   readonly routines: Routines;
-  /** Undefined where the host has nowhere to remember documents. */
+  /** Undefined if the host has no record store. */
   library(): Maybe<DocumentLibrary>;
-  /** The documents this side stands behind, with the addresses of their texts. */
+  /** The supported documents, with the URLs of their texts. */
   supported(asked: Asked): Promise<readonly KnownDocument[]>;
 }
 
-/** How many routines that a programmer has written are kept. */
+/** The maximum number of cached routines from the programmer. */
 const WRITTEN_ROUTINES = 100;
 
-/** The longest address of a document that is kept, and told to others. */
+/** The maximum length of a document URL that is stored and published. */
 const SOURCE_CHARACTERS = 2_048;
 
-/** How many documents are looked for at once, for all callers together. */
+/** The maximum number of concurrent document searches, for all callers together. */
 const SEARCHES_AT_ONCE = 16;
 const SEARCH_AGAIN_MS = 5_000;
 
-/** Finds who answers a message. */
+/** Selects what answers a message: the agent, a routine, the model, keywords or the negotiator. */
 export class Answerers {
   readonly #tools: AnswererTools;
   #searches = 0;
@@ -95,7 +95,7 @@ export class Answerers {
     };
   }
 
-  /** A document that is known, or that the message brings along. Only a text with exactly this hash is taken. */
+  /** A document from the library, or one that the message brings. Only a text with exactly this hash is accepted. */
   async #document(hash: string, { wire, caller }: Asked): Promise<KnownDocument> {
     const { host, settings } = this.#tools;
     const library = this.#tools.library();
@@ -109,7 +109,7 @@ export class Answerers {
     return library.add(text, { sources, learned: true, from: caller.owner });
   }
 
-  /** A stranger names the addresses, and each may take its time: so only so many callers are waited for at once. */
+  /** Untrusted callers choose the URLs and each can be slow, so the number of concurrent searches is limited. */
   async #searching<T>(search: () => Promise<T>): Promise<T> {
     if (this.#searches >= SEARCHES_AT_ONCE)
       throw new AgentError("overloaded", "too many protocol documents are being fetched", { retryAfterMs: SEARCH_AGAIN_MS });
@@ -121,7 +121,7 @@ export class Answerers {
     }
   }
 
-  /** Nobody registered a routine for it: a model may follow it, if there is one and it was asked whether it can. */
+  /** No routine is registered: a model can follow the document, if one is configured and judged it suitable. */
   async #byDocument(asked: Asked, card: Card, document: KnownDocument): Promise<Answerer> {
     const { model, settings } = this.#tools;
     const library = this.#tools.library();
@@ -133,13 +133,13 @@ export class Answerers {
       await library.judge(document, suitability);
     }
     if (suitability !== "adequate") throw notSuitable(document.hash);
-    // Whoever was admitted counts: a host that lets strangers in has said so.
+    // Uses by anonymous callers count too: the host has admitted them.
     const uses = asked.conversation === undefined ? await library.use(document) : await library.uses(document.hash);
     const routine = uses >= settings.implementationThreshold ? await this.#routine(document, asked) : undefined;
     return { kind: "talker", talker: routine === undefined ? modelTalker(model, card, document) : routineTalker(routine) };
   }
 
-  /** Undefined where nobody writes one: then the model goes on. Asked once per text. */
+  /** Undefined if no routine is available: the model continues to answer. Requested once per document text. */
   #routine(document: KnownDocument, { call }: Asked): Promise<Maybe<Routine>> {
     const known = this.#written.get(document.sha256);
     if (known !== undefined) return known;

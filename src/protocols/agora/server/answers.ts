@@ -18,7 +18,7 @@ import type { Asked } from "./asked.js";
 /** What came of a message, before it is written. */
 export interface Outcome {
   readonly message: Envelope;
-  /** The work behind it. */
+  /** The task that produced the answer. */
   readonly task: Maybe<Task>;
   /** The work is not over: it waits for the caller's answer, or goes on and is to be collected. */
   readonly open: Maybe<"asks" | "works">;
@@ -73,7 +73,7 @@ function said(task: Task, content: readonly Part[], asked: Asked, newId: () => s
   return agentMessage(asked, parts, { sessionId: task.contextId, taskId: task.id }, { now: () => task.status.at, newId });
 }
 
-/** A message of the agent to whoever asked. */
+/** A message from the agent to the caller. */
 export function agentMessage(
   { agent, caller }: Asked,
   content: readonly Part[],

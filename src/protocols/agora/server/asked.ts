@@ -14,11 +14,11 @@ export interface Asked {
   readonly conversation: Maybe<Conversation>;
 }
 
-/** Who answers a message. */
+/** What answers a message. */
 export type Answerer =
   /** The agent: by its own function, or by that of the skill whose document the message follows. */
   | { readonly kind: "agent"; readonly intent: Maybe<string>; readonly json: JsonBodies }
-  /** Somebody who talks without a task: a negotiator, a model, a table of rules. */
+  /** A responder that runs without a task: a negotiator, a model or a keyword table. */
   | { readonly kind: "talker"; readonly talker: Talker };
 
 /** Text in, text out, and JSON to remember in between. */

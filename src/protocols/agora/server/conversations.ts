@@ -22,13 +22,13 @@ export interface Conversation {
   readonly collects: boolean;
   /** The question that was answered last, and the key of the answer: it may come again. */
   readonly answered: Maybe<Answered>;
-  /** What whoever talks here, without a task, remembers. */
+  /** The state of a responder that runs without a task. */
   readonly state: Maybe<JsonObject>;
 }
 
 type Answered = { readonly key: string; readonly taskId: string };
 
-/** What a first message says about the conversation it opens. */
+/** The properties of a conversation that its first message determines. */
 export interface Opening extends Pick<Conversation, "agent" | "hash"> {
   /** What its caller calls it. */
   readonly session: Maybe<string>;
@@ -44,9 +44,9 @@ export interface Change extends Pick<Conversation, "taskId" | "collects"> {
 
 /** The longest id that is looked for. */
 const ID_LENGTH = 128;
-/** How many messages of one conversation may be under way at once; all but one of them wait. */
+/** The maximum number of concurrent messages of one conversation, including those that wait. */
 const WAITING = 16;
-/** A turn that takes longer than its reply may, and so much more, belongs to somebody who is no longer there. */
+/** A turn that exceeds the reply timeout by this margin is considered abandoned. */
 const TURN_SLACK_MS = 60_000;
 
 /**
@@ -137,7 +137,7 @@ export class Conversations {
     const same =
       before.taskId === taskId && before.collects === collects && before.state === state && before.answered === answered;
     if (same && !conversationIdle) return;
-    // Whoever deleted it meanwhile does not want it back.
+    // The conversation was deleted concurrently: do not store it again.
     if ((await this.#find(owner, before.id)) === undefined) return;
     const until = conversationIdle ? this.#host.now() + conversationMs : before.until;
     if (conversationIdle) await this.#slots.keep(owner, before.slot, conversationMs);

@@ -20,7 +20,7 @@ export interface DiscoveryTools {
   library(): Maybe<DocumentLibrary>;
 }
 
-/** A document that is supported, and the skill behind it where there is one. */
+/** A supported document, with the skill that implements it, if any. */
 type Supported = KnownDocument & { readonly skill?: Maybe<string> };
 
 /**
@@ -43,10 +43,10 @@ export async function supportedDocuments(
   ];
 }
 
-/** What an agent may have elsewhere, and nobody gets by this wire. */
+/** Capabilities that Agora does not offer. */
 const LACKING = { streaming: false, push: false, extended: false, resume: false } as const;
 
-/** Our own document: everything a client of ours wants to know before its first message. */
+/** The Koine discovery document: everything a Koine client needs before its first message. */
 export function ownDocument(
   { host, settings, keywords }: DiscoveryTools,
   card: Card,
@@ -96,7 +96,7 @@ export function sourcesByHash(documents: readonly Supported[]): JsonObject {
   return Object.fromEntries(documents.map(({ hash, sources }) => [hash, sources]));
 }
 
-/** The exact text of a document somebody on this side has chosen; what only a message has brought is not handed on. */
+/** The exact text of a published document. Documents learned from messages are not published. */
 export async function publishedText(tools: DiscoveryTools, hash: string): Promise<Maybe<string>> {
   const routine = await tools.routines.find(hash, undefined);
   if (routine !== undefined) return routine.text;
@@ -104,7 +104,7 @@ export async function publishedText(tools: DiscoveryTools, hash: string): Promis
   return known?.learned === false ? known.text : undefined;
 }
 
-/** The address below which a request was heard. */
+/** The base URL of the request. */
 export function baseUrl(host: Host, request: HttpRequest, base: string): string {
   return `${host.publicUrl(request)}${base}`;
 }

@@ -1,9 +1,9 @@
 import { AgentError, type Cancel } from "../../../envelope/index.js";
 
-/** How long a client is asked to wait that would have to stand behind too many others. */
+/** The retry delay for a client that was rejected because the queue is full. */
 const COME_BACK_MS = 1_000;
 
-/** What is done under one name is done one after the other, in the order it came. Who would stand behind too many is refused. */
+/** Runs operations with the same key one after the other, in order. Rejects if the queue of a key is full. */
 export class InTurn {
   readonly #limit: number;
   readonly #lines = new Map<string, { length: number; last: Promise<unknown> }>();
@@ -19,7 +19,7 @@ export class InTurn {
     const waited = line.length++ > 0;
     this.#lines.set(name, line);
     const done = line.last.then(() => {
-      // Whoever gave up in the line is not served any more.
+      // Cancelled while waiting.
       if (cancel.reason !== undefined) throw cancel.reason;
       return work(waited);
     });
@@ -32,7 +32,7 @@ export class InTurn {
   }
 }
 
-/** One thing at a time: what is under way must end first. */
+/** Waits for the previous operation to end. */
 export function tooMany(): AgentError {
   return new AgentError("overloaded", "earlier messages of this conversation are being answered; wait for their replies", {
     retryAfterMs: COME_BACK_MS,

@@ -2,7 +2,7 @@ import { AgentError, type Cancel, encodeBase64, type JsonObject, type Maybe, typ
 import { InTurn } from "./in-turn.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** How long an answer is kept where the agent's card does not say how long keys count. */
+/** How long an answer is kept if the card declares no idempotency window. */
 const KEEP_MS = DAY_MS;
 /** As many bytes as the keys of tasks have. */
 const KEY_BYTES = 256;

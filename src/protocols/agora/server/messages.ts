@@ -38,7 +38,7 @@ export interface MessageTools extends TurnTools {
 const VIA: Via = Object.freeze({ protocol: "agora", version: "0.2", binding: "HTTP" });
 const SUCCESS = '{"status":"success"}';
 
-/** A message: the first of its kind, or with an id the next of its conversation. Every error is said in Agora's own form. */
+/** Answers a message: a new one, or with an id the next message of a conversation. All errors use the Agora format. */
 export async function answerMessage(
   tools: MessageTools,
   request: HttpRequest,
@@ -171,7 +171,7 @@ function changeOf({ open, task, state }: Outcome & Pick<Change, "state">): Chang
   return { taskId: open === undefined ? undefined : task?.id, collects: open === "works", state };
 }
 
-/** Our own extension: to ask after one piece of work by its receipt, any number of times, or to stop it. */
+/** Koine extension: query a task by its receipt, any number of times, or cancel it. */
 async function runErrand(tools: MessageTools, read: Read, card: Card): Promise<HttpResponse> {
   const { host } = tools;
   const asked = askedOf(tools, read, card);
@@ -211,7 +211,7 @@ export async function hangUp(tools: MessageTools, request: HttpRequest, { agent 
   }
 }
 
-/** Whoever stands behind the handler may keep something for the session as well; most do not. */
+/** The handler may hold state for the session too; most do not. */
 async function tellAgent(host: Host, call: Call, sessionId: string): Promise<void> {
   try {
     await ask(host, { kind: "session.close", sessionId }, call);

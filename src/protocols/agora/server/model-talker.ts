@@ -35,7 +35,7 @@ function opening(document: Maybe<KnownDocument>): readonly Turn[] {
   return document === undefined ? [] : [{ role: "user", content: asData("THE PROTOCOL DOCUMENT", document.text) }];
 }
 
-/** What a card says an agent can do, for a model. */
+/** Describes an agent for a model prompt. */
 export function aboutAgent({ name, description, skills }: Card): string {
   return [`${name}: ${description}`, ...skills.map((skill) => `${skill.name}: ${skill.description}`)].join("\n");
 }

@@ -7,7 +7,7 @@ import { checkSize } from "../documents/library.js";
 /** `always`: the body must hold JSON; `maybe`: it is read as JSON where it is an object or a list. */
 export type JsonBodies = "always" | "maybe" | "never";
 
-/** A skill of a served agent that is asked for by its protocol document: code, not a model, and nobody generated it. */
+/** A skill that implements a protocol document in code. */
 export interface RegisteredRoutine {
   readonly hash: string;
   readonly sha256: string;
@@ -61,7 +61,7 @@ export class Routines {
     const documents = cards.flatMap((card) =>
       card.skills.flatMap((skill) => (skill.document === undefined ? [] : [{ card, skill, text: skill.document }])),
     );
-    // Found out at start, and not by the first who asks.
+    // Validated at start instead of on the first request.
     for (const { text } of documents) checkSize(text);
     const padded = documents.filter(({ text }) => text.trim() !== text);
     const routines = Promise.all(documents.map(({ card, skill, text }) => registered(card, skill, text)));

@@ -29,7 +29,7 @@ export interface TurnTools {
 
 const SESSION = "message.context.sessionId";
 
-/** The answer to one message, from whoever answers it. */
+/** Answers one message. */
 export function takeTurn(tools: TurnTools, asked: Asked, answerer: Answerer): Promise<Outcome & Partial<Pick<Talked, "state">>> {
   return answerer.kind === "agent" ? askAgent(tools, asked, answerer) : talk(tools, asked, answerer.talker);
 }
@@ -50,7 +50,7 @@ async function talk(tools: TurnTools, asked: Asked, talker: Talker): Promise<Out
   return { message, task: undefined, open: undefined, json: false, state };
 }
 
-/** The key of a message, wherever it stands. Throws `invalid_message` where it stands in two places and differs. */
+/** The idempotency key of a message. Throws `invalid_message` if header and body disagree. */
 export function keyOf({ request, wire }: Asked): Maybe<string> {
   const header = request.headers["idempotency-key"];
   const { idempotency_key: member = header } = wire.metadata;
@@ -105,7 +105,7 @@ function envelopeOf(host: Host, asked: Asked, intent: Maybe<string>, json: boole
   return { ...envelope, context: { ...envelope.context, idempotencyKey, traceId } };
 }
 
-/** An answer that comes again under its key belongs to the work that heard it, which the conversation waits for no longer. */
+/** A replayed answer belongs to its original task, which the conversation no longer waits for. */
 function taskOf(conversation: Maybe<Conversation>, key: Maybe<string>): Maybe<string> {
   const { taskId, answered } = conversation ?? {};
   return taskId ?? (key !== undefined && answered?.key === key ? answered.taskId : undefined);

@@ -24,7 +24,7 @@ export interface Where {
   readonly agent: Maybe<string>;
   /** The path without the base and the agent; empty for the place where messages go. */
   readonly rest: string;
-  /** What stood before it. */
+  /** The path prefix. */
   readonly base: string;
 }
 

@@ -40,13 +40,13 @@ export async function taskWithin(
     if (isPromise(events)) await events;
     else for await (const event of events) if (isClosing(event)) break;
   } catch (thrown) {
-    // It ended just now and can no longer be followed, or it takes longer: either way the task itself says so.
+    // The task has just ended, or takes longer: in both cases its snapshot is authoritative.
     if (!isCode(thrown, "deadline") && !isCode(thrown, "unsupported")) throw thrown;
   }
   return taskNow(host, taskId, call);
 }
 
-/** The work that a message of a conversation has started: who waited for its answer was not told the id. */
+/** The task that a message of a conversation started; a caller that waited for the answer never received its id. */
 export async function taskOfMessage(host: Host, contextId: string, messageId: string, call: Call): Promise<Task | undefined> {
   const page = await ask(host, { kind: "task.list", contextId, pageSize: LOOKED_THROUGH }, call);
   if (page.kind !== "tasks") return undefined;
