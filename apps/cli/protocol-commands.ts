@@ -44,7 +44,7 @@ function subcommand(parent: Command, name: string): Command {
 
 async function run(protocol: Protocol, own: ProtocolCommand, given: readonly string[], options: OwnOptions): Promise<void> {
   const output = createOutput(options.output);
-  if (own.looks === true && options.data !== undefined) await requireFolder(options.data);
+  if (own.readOnly === true && options.data !== undefined) await requireFolder(options.data);
   const store = own.storeless === true ? undefined : await openTaskStore(options, `what ${protocol.id} remembers`);
   if (own.storeless !== true && store === undefined)
     throw usageError("it is not said where things are kept", "Give --data DIR or --store redis://…, as for koine serve.");

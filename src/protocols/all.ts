@@ -1,5 +1,5 @@
 import type { Protocol } from "./protocol.js";
 import * as registry from "./registry.js";
 
-/** Every registered protocol, in alphabetical order of export name: fixed by the language, not by who edited last. */
+/** All registered protocols, in alphabetical order of their export names. */
 export const protocols: readonly Protocol[] = Object.values(registry) satisfies readonly Protocol[];

@@ -2,7 +2,7 @@ import { AgentError } from "../envelope/index.js";
 import { blame } from "../transport/fields.js";
 import type { Host } from "./protocol.js";
 
-/** What is to be answered for whatever was thrown. What nobody throws on purpose is told to the host: callers hear no more of it. */
+/** Converts a thrown value to the error for the caller. Unexpected errors are reported to the host; the caller gets no details. */
 export function answerable(host: Pick<Host, "fault">, thrown: unknown): AgentError {
   const error = blame(thrown, "invalid_message");
   if (error.code === "internal" && !(thrown instanceof AgentError)) host.fault(thrown);

@@ -5,55 +5,53 @@ import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { makeRequest } from "../transport/request.js";
 import type { Subject } from "./requirement.js";
 
-/** One request written by hand, so that the checks test a server and not our own client. */
+/** A raw request, independent of the protocol clients of this library. */
 export interface Ask {
   readonly method: string;
   readonly url: string;
   readonly headers?: Maybe<{ readonly [name: string]: Maybe<string> }>;
   readonly body?: Maybe<string | Uint8Array>;
-  /** Leaves out the subject's own headers, credentials included. */
+  /** Omits the subject's headers, including credentials. */
   readonly anonymous?: Maybe<boolean>;
 }
 
-/** A whole answer. */
+/** A complete response. */
 export interface Got {
   readonly status: number;
   readonly headers: { readonly [name: string]: Maybe<string> };
   readonly bytes: Uint8Array;
   readonly text: string;
-  /** Undefined where the text is not JSON. */
+  /** Undefined if the text is not JSON. */
   readonly json: unknown;
-  /** Headers that came after the body. */
   readonly trailers: { readonly [name: string]: Maybe<string> };
 }
 
-/** An answer whose body is still coming. */
+/** A response whose body is not read yet. */
 export interface Opened {
   readonly status: number;
   readonly headers: { readonly [name: string]: Maybe<string> };
   readonly chunks: AsyncIterable<Chunk>;
-  /** Valid when the last chunk has been read. */
+  /** Complete after the last chunk was read. */
   trailers(): { readonly [name: string]: Maybe<string> };
   close(): void;
 }
 
-/** More than any of the checks asks for. */
 const ANSWER_BYTES = DEFAULT_LIMITS.bodyBytes;
 
-/** Sends a request and takes the whole answer, within a limit. */
+/** Sends a request and reads the complete response, within a size limit. */
 export async function ask(subject: Subject, request: Ask): Promise<Got> {
   return whole(await open(subject, request));
 }
 
-/** Sends a request and leaves the body to be read. */
+/** Sends a request and returns as soon as the response head arrives. */
 export function open(subject: Subject, request: Ask): Promise<Opened> {
   return begin(subject, request).opened;
 }
 
-/** The same for a check that may give up before anything has come back. */
+/** Like `open`, for checks that may cancel the request before the response head arrives. */
 export function begin(subject: Subject, request: Ask): { readonly opened: Promise<Opened>; close(): void } {
   const made = write(subject, request);
-  const close = (): void => made.cancel.cancel(new AgentError("cancelled", "the check has seen enough"));
+  const close = (): void => made.cancel.cancel(new AgentError("cancelled", "cancelled by the conformance check"));
   return { opened: answerTo(subject, made, close), close };
 }
 
@@ -69,7 +67,7 @@ async function answerTo(subject: Subject, made: HttpRequest, close: () => void):
   };
 }
 
-/** The rest of a body, within the limit. */
+/** Reads the rest of a response, within the size limit. */
 export async function whole(opened: Opened): Promise<Got> {
   const bytes = await wholeBody(opened.chunks, ANSWER_BYTES);
   const text = new TextDecoder().decode(bytes);

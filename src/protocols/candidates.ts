@@ -3,10 +3,10 @@ import { described } from "./described.js";
 import type { CapabilityId, Features, Support } from "./features.js";
 import type { Protocol, Traits } from "./protocol.js";
 
-/** The four protocols the seeds choose from, in their order of last resort. Others take part when they are named. */
+/** The protocols considered by default, in tie-breaking order. Others are considered only if named. */
 const BY_DEFAULT = ["a2a", "acp", "agora", "anp"];
 
-/** What the traits of a protocol already say in the words of the feature model. */
+/** The support levels that follow from a protocol's traits. */
 function supportByTraits({ streaming, tasks, resume, idempotentSend, inputTurns, signed, sealed }: Traits): Features["support"] {
   const support: { [id in CapabilityId]?: Support } = {};
   if (streaming) support.streaming = "native";
@@ -22,7 +22,7 @@ function supportByTraits({ streaming, tasks, resume, idempotentSend, inputTurns,
   return support;
 }
 
-/** A protocol's row of the feature model: what it claims of itself, and what its traits say. */
+/** A protocol's row of the feature model: its claims combined with its traits. */
 export function featureRow({ id, traits, features }: Pick<Protocol, "id" | "traits" | "features">): Features {
   const claims = features ?? {
     name: id.toUpperCase(),
@@ -38,13 +38,13 @@ export function featureRow({ id, traits, features }: Pick<Protocol, "id" | "trai
   return { ...claims, id, support: { ...claims.support, ...supportByTraits(traits) } };
 }
 
-/** Every row there is: of the registered protocols, and of those that are described only. */
+/** All rows: of the registered protocols, and of those that are only described. */
 export function featureRows(registered: readonly Protocol[] = protocols): readonly Features[] {
   const rows = registered.map(featureRow);
   return [...rows, ...described.filter(({ id }) => !rows.some((row) => row.id === id))];
 }
 
-/** The rows that take part where nobody says otherwise. */
+/** The rows considered by default. */
 export function defaultCandidates(rows: readonly Features[] = featureRows()): readonly Features[] {
   return BY_DEFAULT.flatMap((id) => rows.filter((row) => row.id === id));
 }

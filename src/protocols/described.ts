@@ -1,6 +1,6 @@
 import type { Features } from "./features.js";
 
-/** Protocols known by their row of the feature model only: a row moves into its protocol's folder when that is built. */
+/** Protocols that have a row in the feature model but no implementation yet. */
 export const described: readonly Features[] = [
   {
     id: "anp",

@@ -2,7 +2,7 @@ import type { JsonObject, Maybe } from "../envelope/index.js";
 import { etagOf, isFresh } from "../transport/etag.js";
 import type { HttpRequest, HttpResponse } from "../transport/exchange.js";
 
-/** A JSON document with a validator, so that clients can ask whether it changed. `changedAt` is in milliseconds since the epoch. */
+/** A JSON document with an ETag, for conditional requests. `changedAt` is in milliseconds since the epoch. */
 export function documentResponse(
   request: HttpRequest,
   members: JsonObject,
@@ -12,13 +12,13 @@ export function documentResponse(
   return textResponse(request, JSON.stringify(members), vary, changedAt);
 }
 
-/** The same for a document that is there already, byte for byte: what was signed as text stays that text. */
+/** Like `documentResponse`, for an already encoded document: a signed text must not be re-encoded. */
 export function bytesResponse(request: HttpRequest, bytes: Uint8Array, vary: string, changedAt?: Maybe<number>): HttpResponse {
-  return textResponse(request, asTextKept.decode(bytes), vary, changedAt);
+  return textResponse(request, utf8.decode(bytes), vary, changedAt);
 }
 
-/** A byte order mark is one of the bytes. */
-const asTextKept = new TextDecoder("utf-8", { ignoreBOM: true });
+/** Keeps a byte order mark. */
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 function textResponse(request: HttpRequest, text: string, vary: string, changedAt: Maybe<number>): HttpResponse {
   const etag = etagOf(text);

@@ -1,20 +1,20 @@
 import { isObject, type JsonObject, type Maybe } from "../envelope/index.js";
 import type { ConformanceArea, Requirement } from "./requirement.js";
 
-/** Thrown by a check that finds it has nothing to check; becomes `skipped` with the reason. */
+/** Thrown by a check that does not apply to the endpoint. The requirement is reported as skipped. */
 export class NotApplicable extends Error {}
 
-/** Ends a check that does not apply to this subject. */
+/** Skips the current check, with the reason. */
 export function skip(reason: string): never {
   throw new NotApplicable(reason);
 }
 
-/** Ends a check as unmet, with what was seen. */
+/** Fails the current check unless the condition holds. `seen` describes what the endpoint did. */
 export function demand(condition: boolean, seen: string): asserts condition {
   if (!condition) throw new Error(seen);
 }
 
-/** A requirement still without its id's prefix: what is demanded, where it is written, and how to see it. */
+/** The description of a requirement, without the prefix of its id. */
 export interface DutyText {
   readonly key: string;
   readonly capability: ConformanceArea;
@@ -23,7 +23,7 @@ export interface DutyText {
   readonly behaviour: string;
 }
 
-/** A duty as a requirement; a check that finds nothing to check is skipped with the reason. */
+/** Makes a requirement from its description and its check. */
 export function toRequirement(prefix: string, duty: DutyText, wire: Requirement["wire"], run: Requirement["check"]): Requirement {
   return {
     id: `${prefix}:${duty.key}`,
@@ -49,7 +49,7 @@ export function demandObject(value: unknown, name: string): JsonObject {
 }
 
 export function demandString(value: unknown, name: string): string {
-  demand(typeof value === "string" && value !== "", `${name} is ${show(value)}, not a string with content`);
+  demand(typeof value === "string" && value !== "", `${name} is ${show(value)}, not a non-empty string`);
   return value;
 }
 
@@ -60,7 +60,7 @@ export function demandArray(value: unknown, name: string): readonly unknown[] {
 
 const SHOWN_CHARACTERS = 300;
 
-/** A value in a sentence, cut to a length that fits one. */
+/** Formats a value for a message, truncated. */
 export function show(value: unknown): string {
   const text = value === undefined ? "absent" : (JSON.stringify(value) ?? String(value));
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;

@@ -11,19 +11,19 @@ export const FACETS = {
 } as const;
 export type Facet = keyof typeof FACETS;
 
-/** One thing a protocol can bring, and a module can need. */
+/** Something a protocol can provide and a module can require. */
 export interface Capability {
   readonly id: string;
   readonly facet: Facet;
-  /** How people and rationales call it: neither digits nor talk of speed. */
+  /** The name in rationales. Contains neither digits nor performance claims. */
   readonly label: string;
-  /** What a module says that needs it. */
+  /** How a module's description expresses the need. */
   readonly means: string;
-  /** A need for it rules out every protocol that cannot carry it at all. */
+  /** If required, protocols without support for it are excluded. */
   readonly hard?: Maybe<boolean>;
 }
 
-/** The vocabulary of the model: a requirement is one of these or it is no requirement. */
+/** All capabilities of the feature model. */
 export const CAPABILITIES = [
   {
     id: "turn-taking",
@@ -173,24 +173,24 @@ export const CAPABILITIES = [
 
 export type CapabilityId = (typeof CAPABILITIES)[number]["id"];
 
-/** `native`: by a primitive of its own. `composed`: with layers on top that the protocol leaves to others. */
+/** `native`: the protocol has a primitive for it. `composed`: it can be built on top of the protocol. */
 export type Support = "native" | "composed";
 
-/** What a protocol says of itself where its traits do not already say it. */
+/** What a protocol declares beyond its traits, as input of the router. */
 export interface FeatureClaims {
-  /** As decisions write it. */
+  /** The name as written in decisions. */
   readonly name: string;
   readonly title: string;
-  /** What it is made for, as data and as a sentence. A need among these speaks for it. */
+  /** The capabilities it is designed for, as data and as a sentence. A need for one of them favours the protocol. */
   readonly orientation: readonly CapabilityId[];
   readonly madeFor: string;
-  /** What it is ill suited for, as data and as a sentence. A need among these speaks against it. */
+  /** The capabilities it is less suited for, as data and as a sentence. A need for one of them disfavours the protocol. */
   readonly lessSuited: readonly CapabilityId[];
   readonly lessSuitedFor: string;
-  /** What comes with it whether wanted or not: who avoids that avoids this protocol. */
+  /** Capabilities that cannot be turned off. A module that excludes one of them excludes the protocol. */
   readonly inherent: readonly CapabilityId[];
   readonly support: { readonly [id in CapabilityId]?: Support };
-  /** One fact per line for a reader who knows none of the protocols; no figures. */
+  /** Facts for a reader who does not know the protocol, one sentence each, without figures. */
   readonly facts: readonly string[];
 }
 
@@ -200,9 +200,9 @@ export interface Features extends FeatureClaims {
   readonly id: string;
 }
 
-/** The six toggles of a link between two agents. */
+/** The optional features of a link between two agents. */
 export const LINK_FEATURES = ["streaming", "long-job", "artifact", "state-sync", "identity", "end-to-end"] as const;
 export type LinkFeatureName = (typeof LINK_FEATURES)[number];
 
-/** What of a protocol's own carries each toggle on the wire, in its words. What is not named here it has nothing for. */
+/** The protocol primitive that implements each link feature. Features without an entry are not supported. */
 export type Primitives = { readonly [name in LinkFeatureName]?: string };

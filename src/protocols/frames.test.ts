@@ -14,7 +14,7 @@ async function framesOf(chunks: readonly (string | Uint8Array)[]): Promise<reado
 describe("readFrames()", () => {
   test("joins data lines, drops comments, reads the event's name", async () => {
     expect(await framesOf([': hi\n\nevent: error\ndata: {"a":\ndata: 1}\nid: 7\n\n'])).toEqual([
-      { event: "error", data: '{"a":\n1}', dataLines: 2, strange: [] },
+      { event: "error", data: '{"a":\n1}', dataLines: 2, unknownLines: [] },
     ]);
   });
 
@@ -23,7 +23,7 @@ describe("readFrames()", () => {
   });
 
   test("finds lines that are foreign to server-sent events", async () => {
-    expect((await framesOf(['{"bare":1}\n\n']))[0]?.strange).toEqual(['{"bare":1}']);
+    expect((await framesOf(['{"bare":1}\n\n']))[0]?.unknownLines).toEqual(['{"bare":1}']);
   });
 
   test("an event without its blank line is a cut", async () => {

@@ -1,19 +1,19 @@
 import type { Chunk } from "../transport/exchange.js";
 import { demand } from "./duty.js";
 
-/** One server-sent event as it stood on the wire. */
+/** One server-sent event as received. */
 export interface Frame {
   readonly event: string;
   readonly data: string;
   /** How many `data:` lines it took. */
   readonly dataLines: number;
   /** Lines that are neither a field of server-sent events nor a comment. */
-  readonly strange: readonly string[];
+  readonly unknownLines: readonly string[];
 }
 
 const LINE_CHARACTERS = 8 * 1024 * 1024;
 
-/** Splits a body into server-sent events (WHATWG HTML §9.2). Comments are dropped; an event without its blank line is not one. */
+/** Splits a body into server-sent events (WHATWG HTML §9.2). Comments are dropped. An event must end with a blank line. */
 export async function* readFrames(chunks: AsyncIterable<Chunk>): AsyncGenerator<Frame> {
   let lines: string[] = [];
   for await (const line of readLines(chunks)) {
@@ -21,7 +21,7 @@ export async function* readFrames(chunks: AsyncIterable<Chunk>): AsyncGenerator<
     else if (lines.length > 0) {
       const frame = toFrame(lines);
       lines = [];
-      if (frame.dataLines > 0 || frame.strange.length > 0) yield frame;
+      if (frame.dataLines > 0 || frame.unknownLines.length > 0) yield frame;
     }
   }
   demand(
@@ -40,7 +40,7 @@ async function* readLines(chunks: AsyncIterable<Chunk>): AsyncGenerator<string> 
     rest = lines.pop() ?? "";
     yield* lines;
   }
-  // A carriage return at the very end waited for a line feed that did not come.
+  // A final carriage return ends a line without a line feed.
   if (rest.endsWith("\r")) yield rest.slice(0, -1);
   else if (rest !== "") yield rest;
 }
@@ -48,14 +48,14 @@ async function* readLines(chunks: AsyncIterable<Chunk>): AsyncGenerator<string> 
 function toFrame(lines: readonly string[]): Frame {
   let event = "message";
   const data: string[] = [];
-  const strange: string[] = [];
+  const unknownLines: string[] = [];
   for (const line of lines) {
     const colon = line.indexOf(":");
     const name = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
     if (name === "data") data.push(value);
     else if (name === "event") event = value;
-    else if (name !== "" && name !== "id" && name !== "retry") strange.push(line);
+    else if (name !== "" && name !== "id" && name !== "retry") unknownLines.push(line);
   }
-  return { event, data: data.join("\n"), dataLines: data.length, strange };
+  return { event, data: data.join("\n"), dataLines: data.length, unknownLines };
 }

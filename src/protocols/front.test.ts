@@ -6,7 +6,7 @@ import { protocols } from "./all.js";
 import { front } from "./front.js";
 import { createHost } from "./host.js";
 import type { Protocol, Route } from "./protocol.js";
-import { compileRoutes, pathsMeet } from "./route-table.js";
+import { compileRoutes, pathsOverlap } from "./route-table.js";
 
 const host = createHost({
   handler: async () => ({ kind: "done" }),
@@ -135,7 +135,7 @@ describe("front()", () => {
     const tied = routes.flatMap((a, index) =>
       routes
         .slice(index + 1)
-        .filter(({ route }) => pathsMeet(a.route.path, route.path) && (a.route.rank ?? 0) === (route.rank ?? 0))
+        .filter(({ route }) => pathsOverlap(a.route.path, route.path) && (a.route.rank ?? 0) === (route.rank ?? 0))
         .filter(({ route }) => a.route.method === route.method || a.route.method === "*" || route.method === "*")
         .map((b) => `${a.id} ${a.route.method} ${a.route.path} ~ ${b.id} ${b.route.method} ${b.route.path}`),
     );
@@ -164,7 +164,7 @@ describe("front()", () => {
         const answers = new Set<unknown>();
         for (const request of requestsFor(route)) answers.add((await exchange(request)).body);
         const outranking = protocols.filter((other) =>
-          other.routes.some(({ path, rank = 0 }) => rank > (route.rank ?? 0) && pathsMeet(path, route.path)),
+          other.routes.some(({ path, rank = 0 }) => rank > (route.rank ?? 0) && pathsOverlap(path, route.path)),
         );
         const allowed = [id, ...outranking.map((other) => other.id)];
         expect([route.path, answers.has(id), [...answers].filter((each) => !allowed.includes(String(each)))]).toEqual([

@@ -12,29 +12,30 @@ export interface ExtraRoute {
   readonly exchange: Exchange;
 }
 
+/** All protocols of a host behind one HTTP handler. */
 export interface Front {
   readonly exchange: Exchange;
-  /** The addresses the port really answers at, for one agent: what cards are made from. */
+  /** The interfaces at which an agent is served. Cards list these. */
   interfaces(agent: string, publicUrl: string): readonly Interface[];
-  /** Undefined where no protocol of this host knows push notifications. */
+  /** Undefined if no protocol of this host has push notifications. */
   readonly notify: Maybe<NonNullable<Served["notify"]>>;
 }
 
-/** The documents of the house; protocols add members to them. */
-const HOUSE_DOCUMENTS = ["/health", "/.well-known/agent.json"] as const;
-/** The house speaks last: a protocol that wants one of its paths takes a higher rank. */
-const HOUSE_RANK = -100;
+/** Documents shared by all protocols. Each protocol can add members. */
+const SHARED_DOCUMENTS = ["/health", "/.well-known/agent.json"] as const;
+/** Below the rank of every protocol route, so that a protocol can take over a shared path. */
+const SHARED_RANK = -100;
 
-/** One exchange that answers for the host in every given protocol. */
-export function front(host: Host, protocols: readonly Protocol[], house: readonly ExtraRoute[] = []): Front {
-  const doors = protocols.map((protocol) => ({ protocol, served: protocol.serve(host) }));
-  const contributions = doors.flatMap(({ served }) => served.contributions ?? []);
+/** Serves the host in all given protocols, with the shared documents and extra routes. */
+export function front(host: Host, protocols: readonly Protocol[], extraRoutes: readonly ExtraRoute[] = []): Front {
+  const mounted = protocols.map((protocol) => ({ protocol, served: protocol.serve(host) }));
+  const contributions = mounted.flatMap(({ served }) => served.contributions ?? []);
   const claims: Claim[] = [
-    ...doors.flatMap(({ protocol, served }) =>
+    ...mounted.flatMap(({ protocol, served }) =>
       protocol.routes.map((route) => ({ owner: protocol.id, route, exchange: served.exchange })),
     ),
-    ...house.map(({ route, exchange }) => ({ owner: "the house", route, exchange })),
-    ...HOUSE_DOCUMENTS.flatMap((path) => documentClaims(path, host, doors, contributions)),
+    ...extraRoutes.map(({ route, exchange }) => ({ owner: "shared routes", route, exchange })),
+    ...SHARED_DOCUMENTS.flatMap((path) => documentClaims(path, host, mounted, contributions)),
   ];
   const table = compileRoutes(claims);
 
@@ -42,19 +43,19 @@ export function front(host: Host, protocols: readonly Protocol[], house: readonl
     const found = table.find(request);
     if (found !== undefined) return found(request);
     const methods = table.methodsAt(request.path);
-    return methods.length > 0 ? methodNotAllowed(request, methods) : nobodyHere(request);
+    return methods.length > 0 ? methodNotAllowed(request, methods) : notFound(request);
   }
 
   return {
     exchange,
-    interfaces: (agent, publicUrl) => doors.flatMap(({ served }) => served.interfaces(agent, publicUrl)),
-    notify: notifierOf(doors),
+    interfaces: (agent, publicUrl) => mounted.flatMap(({ served }) => served.interfaces(agent, publicUrl)),
+    notify: notifierOf(mounted),
   };
 }
 
-/** A webhook is told in the protocol that registered it; one that was registered in process, in the first that can. */
-function notifierOf(doors: readonly Door[]): Front["notify"] {
-  const able = doors.flatMap(({ protocol, served }) =>
+/** Notifies a webhook in the protocol that registered it, or else in the first protocol with push notifications. */
+function notifierOf(mounted: readonly Mounted[]): Front["notify"] {
+  const able = mounted.flatMap(({ protocol, served }) =>
     served.notify === undefined ? [] : [{ id: protocol.id, notify: served.notify.bind(served) }],
   );
   const [first] = able;
@@ -65,11 +66,11 @@ function notifierOf(doors: readonly Door[]): Front["notify"] {
   };
 }
 
-type Door = { readonly protocol: Protocol; readonly served: Served };
+type Mounted = { readonly protocol: Protocol; readonly served: Served };
 
-function documentClaims(path: string, host: Host, doors: readonly Door[], all: readonly Contribution[]): Claim[] {
+function documentClaims(path: string, host: Host, mounted: readonly Mounted[], all: readonly Contribution[]): Claim[] {
   const contributions = all.filter((contribution) => contribution.path === path);
-  const base = path === "/health" ? health(host, doors) : undefined;
+  const base = path === "/health" ? health(host, mounted) : undefined;
   if (base === undefined && contributions.length === 0) return [];
   const vary = [...new Set(contributions.flatMap((contribution) => contribution.vary))].join(", ");
 
@@ -77,48 +78,48 @@ function documentClaims(path: string, host: Host, doors: readonly Door[], all: r
   const membersFor = (request: HttpRequest): JsonObject =>
     whole?.members(request) ??
     mergeMembers(path, [...(base === undefined ? [] : [base()]), ...contributions.map((each) => each.members(request))]);
-  // A clash is found here, at start, and not by the first who asks.
+  // Detects conflicts at start instead of on the first request.
   membersFor(makeRequest({ method: "GET", url: `http://localhost${path}`, headers: { host: "localhost" } }));
   const exchange = (request: HttpRequest): HttpResponse => documentResponse(request, membersFor(request), vary);
-  return ["GET", "HEAD"].map((method) => ({ owner: "the house", route: { method, path, rank: HOUSE_RANK }, exchange }));
+  return ["GET", "HEAD"].map((method) => ({ owner: "shared routes", route: { method, path, rank: SHARED_RANK }, exchange }));
 }
 
-function health(host: Host, doors: readonly Door[]): () => JsonObject {
+function health(host: Host, mounted: readonly Mounted[]): () => JsonObject {
   return () => ({
     status: "ok",
     agents: host.cards().map(({ name }) => name),
-    protocols: doors.map(({ protocol }) => ({ id: protocol.id, versions: protocol.versions })),
+    protocols: mounted.map(({ protocol }) => ({ id: protocol.id, versions: protocol.versions })),
   });
 }
 
 /**
- * Members of several protocols in one document: objects are merged member by member, of anything else the first stays.
- * The same name with another type of value is a clash nobody can read.
+ * Merges the members of several protocols into one document. Objects are merged recursively; of other values the first wins.
+ * Throws if two protocols use the same name with different types.
  */
 export function mergeMembers(path: string, all: readonly JsonObject[]): JsonObject {
   const merged = new Map<string, JsonObject[string]>();
   for (const members of all) {
     for (const [name, value] of Object.entries(members)) {
-      const before = merged.get(name);
-      if (before !== undefined && shapeOf(before) !== shapeOf(value)) {
-        throw new AgentError("conflict", `two protocols write ${name} of ${path} as ${shapeOf(before)} and as ${shapeOf(value)}`);
+      const existing = merged.get(name);
+      if (existing !== undefined && typeOf(existing) !== typeOf(value)) {
+        throw new AgentError("conflict", `two protocols write ${name} of ${path} as ${typeOf(existing)} and as ${typeOf(value)}`);
       }
-      if (before === undefined) merged.set(name, value);
-      else if (isObject(before) && isObject(value)) merged.set(name, mergeMembers(`${name} of ${path}`, [before, value]));
+      if (existing === undefined) merged.set(name, value);
+      else if (isObject(existing) && isObject(value)) merged.set(name, mergeMembers(`${name} of ${path}`, [existing, value]));
     }
   }
   return Object.fromEntries(merged);
 }
 
-function shapeOf(value: unknown): string {
+function typeOf(value: unknown): string {
   return Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
 }
 
 function methodNotAllowed(request: HttpRequest, allowed: readonly string[]): HttpResponse {
-  const error = new AgentError("not_found", `${request.method} is not answered at ${request.path}; try ${allowed.join(", ")}`);
+  const error = new AgentError("not_found", `${request.method} is not allowed at ${request.path}; use ${allowed.join(", ")}`);
   return errorResponse(405, error, { allow: allowed.join(", ") });
 }
 
-function nobodyHere(request: HttpRequest): HttpResponse {
+function notFound(request: HttpRequest): HttpResponse {
   return errorResponse(404, new AgentError("not_found", `nothing answers ${request.method} ${request.path}`));
 }

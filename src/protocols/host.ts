@@ -19,35 +19,36 @@ import type { HttpRequest } from "../transport/exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../transport/limits.js";
 import type { Host, IdSource } from "./protocol.js";
 
+/** The parts of a host. Everything optional has a default that is safe for tests. */
 export interface HostParts {
   readonly handler: Handler;
   readonly cards: readonly Card[];
   readonly ids: IdSource;
   readonly limits?: Maybe<Limits>;
-  /** Default: only HTTP/1.1 is carried. */
+  /** Default: HTTP/1.1 only. */
   readonly http2?: Maybe<boolean>;
   readonly admit?: Maybe<(request: HttpRequest) => Principal | Promise<Principal>>;
   /** Default: cards are not signed. */
   readonly signatures?: Maybe<Host["signatures"]>;
-  /** The address callers use, when it is not the one in their `Host` header. */
+  /** The public base URL. Default: taken from the `Host` header. */
   readonly publicUrl?: Maybe<string>;
   readonly settings?: Maybe<{ readonly [protocol: string]: JsonObject }>;
-  /** Default: nobody hears of faults. */
+  /** Default: faults are ignored. */
   readonly onFault?: Maybe<Host["fault"]>;
   readonly model?: Maybe<LanguageModel>;
-  /** Default: nothing can be remembered, and a protocol that tries is told so. */
+  /** Default: none; `records()` throws. */
   readonly records?: Maybe<Records>;
-  /** Default: no URL out of a message is followed. */
+  /** Default: URLs in messages are not fetched. */
   readonly follow?: Maybe<Host["follow"]>;
-  /** Hears of everything that could not be carried between a caller and the agent of this name. */
+  /** Called for everything that could not be carried between a caller and the named agent. */
   readonly onLoss?: Maybe<(loss: Loss, agent: string, request: HttpRequest) => void>;
-  /** True for an agent that stands for another one, to which its callers' own credentials go on. Default: for none. */
+  /** Whether the caller's credentials are forwarded to the agent's upstream. Default: never. */
   readonly sendsCredentialsOn?: Maybe<(agent: string) => boolean>;
-  /** Told when a request has become a call. */
-  began?(request: HttpRequest, call: Call): void;
+  /** Called when a request has become a call. */
+  callStarted?(request: HttpRequest, call: Call): void;
 }
 
-/** A host out of its parts: what server halves are made for, whether agents, a peer or a test stand behind it. */
+/** Creates a host from its parts. */
 export function createHost(parts: HostParts): Host {
   const publicUrl = parts.publicUrl?.replace(/\/$/, "");
   return {
@@ -58,11 +59,11 @@ export function createHost(parts: HostParts): Host {
     signatures: parts.signatures ?? (() => []),
     admit: parts.admit ?? (() => ANONYMOUS),
     begin(request, { caller, agent, via, parameters, deadline }) {
-      const lose = parts.onLoss && ((loss: Loss) => parts.onLoss?.(loss, agent, request));
+      const reportLoss = parts.onLoss && ((loss: Loss) => parts.onLoss?.(loss, agent, request));
       const credential = parts.sendsCredentialsOn?.(agent) === true ? credentialIn(request) : undefined;
       const hops = hopsIn(request.headers);
-      const call = startCall({ agent, caller, credential, via, parameters, deadline, hops, request, reportLoss: lose });
-      parts.began?.(request, call);
+      const call = startCall({ agent, caller, credential, via, parameters, deadline, hops, request, reportLoss });
+      parts.callStarted?.(request, call);
       return call;
     },
     publicUrl: (request) => publicUrl ?? ownUrl(request),
@@ -71,10 +72,10 @@ export function createHost(parts: HostParts): Host {
     fault: (thrown) => parts.onFault?.(thrown),
     model: parts.model,
     records(protocol) {
-      if (parts.records === undefined) throw new AgentError("internal", "this host has nowhere to remember anything");
+      if (parts.records === undefined) throw new AgentError("internal", "this host has no store for records");
       return recordsBelow(parts.records, protocol);
     },
-    follow: parts.follow ?? refuseToFollow,
+    follow: parts.follow ?? rejectFollow,
     settings: (protocol) => parts.settings?.[protocol],
   };
 }
@@ -83,8 +84,8 @@ function credentialIn({ headers: { authorization } }: HttpRequest): Maybe<Caller
   return authorization === undefined ? undefined : new CallerCredential(authorization);
 }
 
-async function refuseToFollow(): Promise<never> {
-  throw new AgentError("forbidden", "no address out of a message is followed here", { sent: "no" });
+async function rejectFollow(): Promise<never> {
+  throw new AgentError("forbidden", "this host does not fetch URLs from messages", { sent: "no" });
 }
 
 function ownUrl({ connection, headers }: HttpRequest): string {

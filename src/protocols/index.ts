@@ -1,4 +1,4 @@
-/** ④ The wires: what a protocol is, and which there are. */
+/** The protocol contract and the registered protocols. */
 
 export type { Link } from "../transport/exchange.js";
 export { protocols } from "./all.js";

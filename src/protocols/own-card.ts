@@ -10,15 +10,15 @@ import {
   readStrings,
 } from "../transport/fields.js";
 
-/** Where a protocol's own description of an agent has room for foreign members, ours stand under this name. */
+/** The key of Koine's extension members in another protocol's description of an agent. */
 export const OWN_CARD_KEY = "urn:koine:card:1";
 
-/** Alternatives, and schemes of one alternative, that are read. */
+/** The maximum number of security schemes, and of alternatives. */
 const MAX_SECURITY = 32;
 
 /**
- * What a card says that descriptions of other protocols have no place for: how to get in, and what a caller may rely on.
- * Without it a client cannot know where a key belongs, or that a second try is safe.
+ * The members of a card that other protocols have no place for: security schemes and capabilities. A client needs them to
+ * send credentials correctly and to know whether retries are safe.
  */
 export function writeOwnCard({ version, capabilities, security }: Card): JsonObject {
   const { streaming, push, extended, idempotentSend, idempotencyWindowMs, resume } = capabilities;
@@ -29,13 +29,13 @@ export function writeOwnCard({ version, capabilities, security }: Card): JsonObj
   };
 }
 
-/** The card with what the peer says of itself under our name; as it was where it says nothing. Throws DecodeProblem. */
+/** The card with the extension members applied; unchanged if there are none. Throws DecodeProblem. */
 export function readOwnCard(card: Card, value: unknown, path: string): Card {
   const own = optional(value, path, readObject);
   if (own === undefined) return card;
-  const said = optional(own.capabilities, `${path}.capabilities`, readObject) ?? {};
+  const capabilities = optional(own.capabilities, `${path}.capabilities`, readObject) ?? {};
   const flag = (name: "streaming" | "push" | "extended" | "idempotentSend" | "resume"): boolean =>
-    optional(said[name], `${path}.capabilities.${name}`, readBoolean) ?? card.capabilities[name];
+    optional(capabilities[name], `${path}.capabilities.${name}`, readBoolean) ?? card.capabilities[name];
   return {
     ...card,
     version: optional(own.version, `${path}.version`, readString) ?? card.version,
@@ -45,7 +45,7 @@ export function readOwnCard(card: Card, value: unknown, path: string): Card {
       push: flag("push"),
       extended: flag("extended"),
       idempotentSend: flag("idempotentSend"),
-      idempotencyWindowMs: optional(said.idempotencyWindowMs, `${path}.capabilities.idempotencyWindowMs`, readInteger),
+      idempotencyWindowMs: optional(capabilities.idempotencyWindowMs, `${path}.capabilities.idempotencyWindowMs`, readInteger),
       resume: flag("resume"),
     },
     security: readSecurity(optional(own.security, `${path}.security`, readObject), `${path}.security`) ?? card.security,

@@ -24,9 +24,9 @@ import type { FeatureClaims, Primitives } from "./features.js";
 import type { Requirement } from "./requirement.js";
 
 /**
- * Data, so that all claims of all protocols are compared when the server starts, not when a request is lost.
- * `path` is literal, or ends in `/*` for everything below. Higher rank is asked first; two routes that can match one
- * request at one rank are refused at start. `when` looks at the request only if the path matched.
+ * A route that a protocol serves. Routes are data, so that conflicts between protocols are detected when the server starts.
+ * `path` is literal, or ends in `/*` to match everything below it. Routes with a higher `rank` (default 0) are matched first.
+ * Two routes that can match the same request at the same rank are rejected at start. `when` is called only if the path matches.
  */
 export interface Route {
   readonly method: string;
@@ -36,33 +36,34 @@ export interface Route {
   when?(request: HttpRequest): boolean;
 }
 
-/** Members a protocol adds to a document of the front door, such as `/health` or `/.well-known/agent.json`. */
+/** Members that a protocol adds to a shared document, such as `/health` or `/.well-known/agent.json`. */
 export interface Contribution {
   readonly path: string;
-  /** Request headers the members depend on, for `Vary`. */
+  /** Request headers that the members depend on, sent as `Vary`. */
   readonly vary: readonly string[];
-  /** The document is signed as it stands: nobody else's members are added to it. */
+  /** The members are the complete document, for example because it is signed: no other members are added. */
   readonly whole?: Maybe<boolean>;
   members(request: HttpRequest): JsonObject;
 }
 
-/** What a server half is made for: one host with one handler and a list of agents. `serve(agent)` is a host of one. */
+/** The server environment that a protocol is given: one handler, a list of agents, and shared services. */
 export interface Host {
   readonly handler: Handler;
   readonly limits: Limits;
-  /** Whoever carries requests here also takes them by HTTP/2, with trailers. */
+  /** The listener also accepts HTTP/2 with trailers, which gRPC requires. */
   readonly http2: boolean;
-  /** Whether this version and binding is to be offered on cards; where it is absent, every one is. What is not offered is refused by `begin`. */
-  offers?(way: Via): boolean;
-  /** The cards of all served agents, the default agent first. Interfaces are added by the protocols. */
+  /** Whether cards advertise this version and binding. Default: all are advertised. `begin` rejects calls to those that are not. */
+  offers?(candidate: Via): boolean;
+  /** The cards of all served agents, the default agent first. Protocols add their interfaces. */
   cards(): readonly Card[];
   /**
-   * Signatures to stand in a card document, over exactly that document; `view` is what readers see of it that know one
-   * version only. None where the host has no key.
+   * The signatures of a card document. `view` is the document as clients of a single version read it. Empty if the host has
+   * no signing key.
    */
   signatures(document: JsonObject, view?: JsonObject): readonly JsonObject[];
-  /** Who is it? Throws AgentError `unauthenticated` or `forbidden`. */
+  /** Authenticates the caller. Throws AgentError `unauthenticated` or `forbidden`. */
   admit(request: HttpRequest): Principal | Promise<Principal>;
+  /** Creates the call for an authenticated request. */
   begin(
     request: HttpRequest,
     start: {
@@ -70,54 +71,58 @@ export interface Host {
       readonly agent: string;
       readonly via: Via;
       readonly parameters?: Maybe<Head>;
-      /** How long the caller waits, on the host's clock. */
+      /** When the caller stops waiting, on the host's clock. */
       readonly deadline?: Maybe<number>;
     },
   ): Call;
-  /** Scheme, host and base path under which this host is reached, without a trailing slash. */
+  /** The scheme, host and base path at which clients reach this host, without a trailing slash. */
   publicUrl(request: HttpRequest): string;
   /** Milliseconds since the epoch. */
   now(): number;
+  /** A new unique id. */
   newId(): string;
-  /** Something went wrong in the protocol itself that should not have. */
+  /** Reports an unexpected error inside the protocol implementation. */
   fault(thrown: unknown): void;
-  /** For what only a language model can do. Absent unless the user gave one. */
+  /** The language model, if the user configured one. */
   readonly model: Maybe<LanguageModel>;
-  /** What this protocol must remember beyond one call; lives where tasks live. */
+  /** Durable key-value records of a protocol, kept in the task store. */
   records(protocol: string): Records;
   /**
-   * What a URL out of a message points to: through the guard, without credentials, at most so many bytes within so many
-   * milliseconds. Throws AgentError.
+   * Fetches a URL from a message: through the outbound guard, without credentials, within the given limits. Throws AgentError.
    */
   follow(url: string, limits: { readonly bytes: number; readonly timeoutMs: number }): Promise<Uint8Array>;
-  /** The protocol's own settings, as the user gave them. */
+  /** The user's settings for a protocol, not yet validated. */
   settings(protocol: string): Maybe<JsonObject>;
 }
 
+/** The server side of a protocol, bound to one host. */
 export interface Served {
+  /** Answers the requests that match the protocol's routes. */
   readonly exchange: Exchange;
-  /** The addresses this protocol really answers at, for one agent. Cards are made from this. */
+  /** The interfaces at which this protocol serves an agent. Cards list these. */
   interfaces(agent: string, publicUrl: string): readonly Interface[];
   readonly contributions?: Maybe<readonly Contribution[]>;
+  /** Handles a session, for protocols with long-lived connections. */
   accept?(session: Session): Promise<void>;
   /**
-   * What is sent to a webhook, in the form of the version that registered it. `task` gives the task as it was with this
-   * event, for forms that send it whole.
+   * Encodes a push notification in the version that registered the webhook. `task` loads the task as of this event, for
+   * versions that send the whole task.
    */
   notify?(event: TaskEvent, config: PushConfig, task: () => Promise<Maybe<Task>>): Notice | Promise<Notice>;
 }
 
-/** Looks at a card that was found, or at the stand-in for one that was not. Throws what discovery is to fail with. */
+/** Checks a discovered card, or the placeholder for a peer without one. Discovery fails with the error it throws. */
 export type CardGate = (card: Card) => void | Promise<void>;
 
-/** What discovery starts from. */
+/** The input of discovery beside the URL. */
 export interface Search {
+  /** A previous result, to be revalidated. */
   readonly known?: Maybe<Finding>;
-  /** Hears of a card before anything the card says is acted on. */
+  /** Called with the card before anything in it is used. */
   readonly check?: Maybe<CardGate>;
 }
 
-/** One way to reach a peer. */
+/** One interface of a peer. */
 export interface Peer {
   readonly url: string;
   readonly card: Card;
@@ -126,86 +131,94 @@ export interface Peer {
   readonly tenant?: Maybe<string>;
 }
 
-/** What discovery found, and how it knows. */
+/** The result of discovery by one protocol, with its evidence. */
 export interface Finding {
-  /** All ways to reach the peer by this protocol, the best first. Never empty. */
+  /** The peer's interfaces for this protocol, best first. Never empty. */
   readonly peers: readonly Peer[];
-  /** One sentence each, for people: which document, which probe. */
+  /** Human-readable evidence, one sentence each: which document, which probe. */
   readonly evidence: readonly string[];
-  /** A live answer in this protocol's own grammar was seen; a card alone proves nothing. */
+  /** The peer gave a valid answer in this protocol. A card alone is not proof. */
   readonly proved: boolean;
-  /** What a card claims was tried, and nothing that was claimed answered so. */
+  /** The interfaces on the card were probed, and none gave a valid answer. */
   readonly doubted?: Maybe<boolean>;
-  /** What was found is that of the whole host, while the address names something below it: it may be another agent. */
+  /** The card describes the whole host, while the URL names a path below it: it may describe another agent. */
   readonly wider?: Maybe<boolean>;
-  /** The validator of the document it rests on. */
+  /** The ETag of the card document. */
   readonly etag?: Maybe<string>;
 }
 
+/** What a protocol supports on the wire. */
 export interface Traits {
   readonly streaming: boolean;
   readonly tasks: boolean;
+  /** A broken stream can be resumed after the last event received. */
   readonly resume: boolean;
+  /** Sends with the same idempotency key are executed once. */
   readonly idempotentSend: boolean;
+  /** An agent can ask for input in the middle of a task. */
   readonly inputTurns: boolean;
   readonly signed: "none" | "hop" | "end-to-end";
   readonly sealed: "none" | "hop" | "end-to-end";
   readonly binary: boolean;
-  /** The context members this wire carries. */
+  /** The context members that the protocol carries. */
   readonly carries: readonly (keyof Context)[];
 }
 
-/** What this wire cannot carry, said before anything is sent. */
+/** Something that a protocol version cannot carry, declared in advance. */
 export interface DeclaredLoss {
   readonly version: string;
   readonly path: string;
   readonly reason: string;
 }
 
-/** One push notification as it leaves; address, guard and retry are the sender's affair. */
+/** An encoded push notification. The sender adds the address, the outbound guard and retries. */
 export interface Notice {
   readonly headers: { readonly [name: string]: string };
   readonly body: string;
 }
 
-/** One push notification as it arrives, before anybody has checked who sent it. */
+/** A received push notification whose sender is not verified yet. */
 export interface ReadNotice {
-  /** Throws AgentError for one that is broken. */
+  /** Decodes the event. Throws AgentError if it is malformed. */
   event(): AgentEvent;
-  /** The token that was given when the webhook was registered, wherever this protocol puts it. */
+  /** The token with which the webhook was registered. */
   readonly token: Maybe<string>;
 }
 
-/** A pair of bridges: the server half makes an exchange out of a handler, the client half a handler out of a link. */
+/**
+ * A protocol plugin. The server side turns HTTP requests into operations for a handler; the client side turns operations into
+ * requests to a peer.
+ */
 export interface Protocol {
-  /** Lower case, as in `protocol_hint`. */
+  /** The lower-case name, as in `protocol_hint`. */
   readonly id: string;
-  /** Newest first. Each has its own codec; all are served at once. */
+  /** The supported versions, newest first. All are served at the same time. */
   readonly versions: readonly string[];
   readonly traits: Traits;
-  /** What it is for and what not, for whoever chooses between protocols. Without it only the traits speak. */
+  /** What the protocol is suited for, as input of the router. Default: derived from the traits. */
   readonly features?: Maybe<FeatureClaims>;
-  /** Its own means for what links switch on. Without it a link of this protocol only exchanges messages. */
+  /** The protocol's primitives for the optional features of a link. Default: none. */
   readonly primitives?: Maybe<Primitives>;
   readonly losses: readonly DeclaredLoss[];
   readonly routes: readonly Route[];
+  /** Starts the server side for a host. */
   serve(host: Host): Served;
-  /** Never retries by itself. Answers `ping` with a real round trip. */
+  /** Returns the client side for a peer. It never retries, and it answers `ping` with a real round trip. */
   connect(link: Link, peer: Peer, ids: IdSource): Handler;
   /**
-   * Undefined when nothing at this address speaks the protocol. Never throws for an answer of another kind. What is
-   * already known is confirmed by its validator instead of being found out again.
+   * Finds out whether the peer at `url` speaks this protocol; undefined if it does not. Never throws because of an answer in
+   * another protocol. A previous result is revalidated by its ETag.
    */
   discover(link: Link, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
-  /** Asked only where no protocol was found, or this one is wanted: a live question to an address that no document names. */
+  /** Probes an address that no card names. Called only if discovery found no protocol, or if this protocol was requested. */
   probe?(link: Link, url: string, call: Call, search?: Search): Promise<Maybe<Finding>>;
-  /** A push notification that came in; undefined when it is none of this protocol. Throws AgentError for a body that is no JSON. */
+  /** Reads a push notification; undefined if it belongs to another protocol. Throws AgentError if the body is not JSON. */
   readNotice?(request: HttpRequest, ids: IdSource): Maybe<ReadNotice>;
-  /** Messages the peer starts. Absent where the wire has none. */
+  /** Messages initiated by the peer. Absent if the protocol has none. */
   receive?(link: Link, peer: Peer, call: Call): AsyncIterable<Envelope>;
-  /** Its encoding alone, without calls, hosts and sockets. Absent where there is none, because keys or peers take part in it. */
+  /** The encoding of messages by itself. Absent if encoding depends on keys or on the peer. */
   readonly codec?: Maybe<SendCodec>;
-  /** What `Host.settings` of this protocol understands. */
+  /** The settings that the protocol reads from `Host.settings`. */
   readonly settings?: Maybe<readonly SettingInfo[]>;
   /** Example requests that send `text` to `agent`, for people to run by hand. Loaded on demand. */
   readonly samples?: Maybe<(text: string, agent: Card) => Promise<readonly SampleCall[]>>;
@@ -215,63 +228,63 @@ export interface Protocol {
   readonly requirements?: Maybe<() => Promise<readonly Requirement[]>>;
 }
 
-/** From a message to its text and back. */
+/** Encodes a send operation as text, and decodes it. */
 export interface SendCodec {
-  /** A send as this wire writes it: what the bench measures. JSON, with all that the wire carries of it. */
+  /** The JSON text of a send operation, with everything the protocol carries. */
   write(send: OperationOf<"send">): string;
-  /** What the text does not say is empty. Throws AgentError. */
+  /** Members absent from the text are empty. Throws AgentError. */
   read(text: string): OperationOf<"send">;
 }
 
-/** What a command of a protocol works with. */
+/** The services available to a protocol's command. */
 export interface CommandTools {
-  /** Where a server with the same store remembers this protocol's things. */
+  /** The protocol's records in the store of a server. */
   readonly records: Records;
   readFile(path: string): Promise<Uint8Array>;
 }
 
-/** One command of a protocol's own on the command line: `koine <protocol> <words>`. */
+/** A command that a protocol adds to the command line: `koine <protocol> <words>`. */
 export interface ProtocolCommand {
-  /** `protocol add`. */
+  /** The words of the command, such as `protocol add`. */
   readonly words: string;
   readonly summary: string;
-  /** Named in order; `many` takes all that follow. */
+  /** The positional arguments. `many` accepts all remaining arguments. */
   readonly arguments: readonly { readonly name: string; readonly about: string; readonly many?: Maybe<boolean> }[];
-  /** True where it works without any store. */
+  /** The command needs no store. */
   readonly storeless?: Maybe<boolean>;
-  /** True where it only looks at what is kept. */
-  readonly looks?: Maybe<boolean>;
-  /** Shown after the help text, one line each. */
+  /** The command does not modify the store. */
+  readonly readOnly?: Maybe<boolean>;
+  /** Example invocations for the help text, one line each. */
   readonly examples: readonly string[];
-  /** For people the text, for programs the document. Throws AgentError. */
+  /** Returns the output as text and as JSON. Throws AgentError. */
   run(
-    given: readonly string[],
+    args: readonly string[],
     tools: CommandTools,
   ): Promise<{ readonly text: string; readonly document: JsonObject | readonly JsonObject[] }>;
 }
 
-/** A setting of a protocol: for help texts, and to read a value that comes as text. */
+/** The description of a setting, for help texts and for parsing values given as text. */
 export interface SettingInfo {
   readonly name: string;
   readonly kind: "text" | "number" | "boolean";
-  /** A value one may give. */
+  /** An example value. */
   readonly example: string;
-  /** One line for people, with the default. */
+  /** A one-line description, with the default. */
   readonly about: string;
 }
 
-/** One request by hand, for people to try. */
+/** An example request, for people to run by hand. */
 export interface SampleCall {
-  /** The interface it is for; without one it is for the host itself, at a path everybody may assume. */
+  /** The interface that the request is for. Undefined: a well-known path of the host itself. */
   readonly wire: Maybe<{ readonly version: string; readonly binding: string }>;
   readonly about: string;
-  /** Behind the address of the interface or of the host. */
+  /** Appended to the URL of the interface or of the host. */
   readonly path: string;
   readonly headers: { readonly [name: string]: string };
   readonly body: JsonObject;
 }
 
-/** Codecs and halves take identity and time from here, never from the air. */
+/** The clock and the source of ids that clients and servers use, so that tests can control both. */
 export interface IdSource {
   now(): number;
   newId(): string;

@@ -1,14 +1,14 @@
 import type { Maybe } from "../envelope/json.js";
 import type { Exchange } from "../transport/exchange.js";
 
-/** The six capabilities of the seed (G.6). */
+/** The areas that requirements are grouped by. */
 export const CONFORMANCE_AREAS = ["connectivity", "round-trip", "streaming", "long-running", "security", "edge-cases"] as const;
 export type ConformanceArea = (typeof CONFORMANCE_AREAS)[number];
 
-/** A skill with this tag promises the probing commands of our conformance agent. */
+/** A skill with this tag declares that the agent understands the commands of the conformance agent (`conform: …`). */
 export const CONFORMANCE_TAG = "koine-conformance";
 
-/** One request that a webhook of ours got. */
+/** A request received by a webhook of the conformance run. */
 export interface Delivery {
   readonly method: string;
   /** Lower-case names. */
@@ -16,45 +16,45 @@ export interface Delivery {
   readonly text: string;
 }
 
-/** A webhook of ours, for what a server sends by itself. */
+/** A webhook of the conformance run, for push notifications. */
 export interface Hook {
   readonly url: string;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly deliveries: readonly Delivery[];
-  /** Resolves as soon as what has come is enough. */
+  /** Resolves as soon as `isEnough` returns true. */
   until(isEnough: (deliveries: readonly Delivery[]) => boolean): Promise<void>;
   close(): void;
 }
 
-/** What a requirement is checked against: an address, and a way to send bytes there. */
+/** The endpoint under test, and how to send requests to it. */
 export interface Subject {
   /** The base URL of the endpoint, without a trailing slash. */
   readonly url: string;
   readonly exchange: Exchange;
-  /** Headers every request carries, such as credentials. */
+  /** Headers of every request, such as credentials. */
   readonly headers: { readonly [name: string]: string };
   newId(): string;
-  /** Absent where the subject could not reach one. */
+  /** Opens a webhook. Absent if the endpoint could not reach it. */
   readonly openHook?: Maybe<() => Promise<Hook>>;
 }
 
-/** A requirement that does not apply to this subject, with the reason. */
+/** The result of a requirement that does not apply to the endpoint, with the reason. */
 export interface Skipped {
   readonly skipped: string;
 }
 
-/** One duty, as data plus a function. `check` throws when it is not met. */
+/** One conformance requirement: its description, and a check that throws if the endpoint does not meet it. */
 export interface Requirement {
-  /** Stable: `a2a:jsonrpc:version:unknown-is-refused`. */
+  /** A stable id, such as `a2a:jsonrpc:version:unknown-is-refused`. */
   readonly id: string;
   readonly capability: ConformanceArea;
-  /** `must`: the specification leaves no choice. `should`: a good server does it, and a peer cannot rely on it. */
+  /** `must` or `should`, as in RFC 2119. */
   readonly level: "must" | "should";
-  /** The wire the duty belongs to; absent where it belongs to the endpoint as a whole, such as its card. */
+  /** The version and binding under test. Absent for requirements on the endpoint as a whole, such as its card. */
   readonly wire?: Maybe<{ readonly version: string; readonly binding: string }>;
-  /** Where the duty comes from: a section of the specification. */
+  /** The section of the specification that states the requirement. */
   readonly source: string;
-  /** One sentence: what a conforming server does. */
+  /** What a conforming server does, in one sentence. */
   readonly behaviour: string;
   check(subject: Subject): Promise<void | Skipped>;
 }

@@ -2,24 +2,25 @@ import { AgentError } from "../envelope/index.js";
 import type { Exchange, HttpRequest } from "../transport/exchange.js";
 import type { Route } from "./protocol.js";
 
-/** Whoever answers a route, with the route it declared. */
+/** A route with its owner and its handler. */
 export interface Claim {
   readonly owner: string;
   readonly route: Route;
   readonly exchange: Exchange;
 }
 
+/** The compiled routes of all protocols. */
 export interface RouteTable {
   find(request: HttpRequest): Exchange | undefined;
-  /** The methods answered at a path that was found with another one. */
+  /** The methods that are served at a path, for `405 Method Not Allowed`. */
   methodsAt(path: string): readonly string[];
 }
 
 const rankOf = (claim: Claim): number => claim.route.rank ?? 0;
 
-/** All claims of all protocols in one table; two that can match one request at one rank are refused here, at start. */
+/** Compiles the routes of all protocols. Throws if two of them can match the same request at the same rank. */
 export function compileRoutes(claims: readonly Claim[]): RouteTable {
-  refuseOverlaps(claims);
+  rejectOverlaps(claims);
   const byRank = [...claims].sort((a, b) => rankOf(b) - rankOf(a));
   const exact = new Map<string, Claim[]>();
   const below: { readonly prefix: string; readonly claim: Claim }[] = [];
@@ -44,20 +45,20 @@ function answers({ route }: Claim, request: HttpRequest): boolean {
   return (route.method === request.method || route.method === "*") && (route.when === undefined || route.when(request));
 }
 
-function refuseOverlaps(claims: readonly Claim[]): void {
+function rejectOverlaps(claims: readonly Claim[]): void {
   for (const [index, a] of claims.entries()) {
     for (const b of claims.slice(index + 1)) {
-      if (rankOf(a) !== rankOf(b) || !methodsMeet(a.route, b.route) || !pathsMeet(a.route.path, b.route.path)) continue;
+      if (rankOf(a) !== rankOf(b) || !methodsOverlap(a.route, b.route) || !pathsOverlap(a.route.path, b.route.path)) continue;
       const both = `${a.route.method} ${a.route.path} (${a.owner}) and ${b.route.method} ${b.route.path} (${b.owner})`;
       throw new AgentError("conflict", `two routes can match one request at rank ${rankOf(a)}: ${both}; give one a higher rank`);
     }
   }
 }
 
-const methodsMeet = (a: Route, b: Route): boolean => a.method === "*" || b.method === "*" || a.method === b.method;
+const methodsOverlap = (a: Route, b: Route): boolean => a.method === "*" || b.method === "*" || a.method === b.method;
 
-/** Can one path match both patterns? */
-export function pathsMeet(a: string, b: string): boolean {
+/** Whether one path can match both patterns. */
+export function pathsOverlap(a: string, b: string): boolean {
   if (a.endsWith("/*")) return pathBelow(b, a.slice(0, -1));
   if (b.endsWith("/*")) return pathBelow(a, b.slice(0, -1));
   return a === b;

@@ -1,6 +1,6 @@
 import type { Card } from "../envelope/index.js";
 
-/** The stand-in for a peer that says nothing about itself: what its protocol does not promise by itself is not relied on. */
+/** The placeholder card for a peer without one. Optional capabilities are assumed to be absent. */
 export function unknownCard(url: string, { streaming }: { readonly streaming: boolean }): Card {
   return {
     name: new URL(url).host,

@@ -164,7 +164,7 @@ export function assemble(
     follow: followUrls(reach, options.followTo),
     onLoss: lossesOf(agents, telemetry),
     sendsCredentialsOn: sendingOn(agents),
-    began: (request, call) => telemetry.callStarted(request, call),
+    callStarted: (request, call) => telemetry.callStarted(request, call),
   });
   const house = [...(large?.routes ?? []), ...metricsRoute(options, telemetry, admission), ...(options.routes ?? [])];
   const door = front(host, options.protocols ?? registered, house);

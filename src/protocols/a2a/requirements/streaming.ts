@@ -62,7 +62,7 @@ export const streamingDuties: readonly WireDuty[] = [
       let count = 0;
       for await (const frame of readFrames(opened.chunks)) {
         count++;
-        demand(frame.strange.length === 0, `foreign lines: ${show(frame.strange)}`);
+        demand(frame.unknownLines.length === 0, `foreign lines: ${show(frame.unknownLines)}`);
         demand(isObject(JSON.parse(frame.data)), `data is ${show(frame.data)}`);
       }
       demand(count > 0, "the stream has no event");

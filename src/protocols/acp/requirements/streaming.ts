@@ -52,7 +52,7 @@ export const streamingDuties: readonly RunDuty[] = [
       let count = 0;
       for await (const frame of framesOf(probe)) {
         count++;
-        demand(frame.strange.length === 0, `foreign lines: ${show(frame.strange)}`);
+        demand(frame.unknownLines.length === 0, `foreign lines: ${show(frame.unknownLines)}`);
         demand(frame.dataLines === 1, `an event has ${frame.dataLines} lines of data`);
         demandObject(JSON.parse(frame.data), "data");
       }

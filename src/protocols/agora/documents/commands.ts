@@ -6,7 +6,7 @@ import { textOfBytes } from "./sources.js";
 
 const FILES = [{ name: "FILE", about: "a protocol document, as it is: every byte counts", many: true }] as const;
 
-/** What Agora adds to the command line: the documents a server with the same store knows. */
+/** The commands `koine agora protocol …`. */
 export const commands: readonly ProtocolCommand[] = [
   {
     words: "protocol add",
@@ -14,7 +14,7 @@ export const commands: readonly ProtocolCommand[] = [
     arguments: FILES,
     examples: ["koine agora protocol add weather.txt --data ./state"],
     async run(given, tools) {
-      // All are read before one is kept: what is refused leaves nothing half done.
+      // All files are read before the first is stored, so that an error leaves nothing half done.
       const texts: string[] = [];
       for (const path of given) texts.push(await readDocument(path, tools));
       const added: KnownDocument[] = [];
@@ -26,7 +26,7 @@ export const commands: readonly ProtocolCommand[] = [
     words: "protocol list",
     summary: "list the protocol documents of the library",
     arguments: [],
-    looks: true,
+    readOnly: true,
     examples: ["koine agora protocol list --data ./state"],
     async run(_given, tools) {
       const library = libraryOf(tools);
@@ -38,7 +38,7 @@ export const commands: readonly ProtocolCommand[] = [
     words: "protocol show",
     summary: "show one protocol document of the library",
     arguments: [{ name: "HASH", about: "its SHA-1 in base64, as in the list" }],
-    looks: true,
+    readOnly: true,
     examples: ["koine agora protocol show L9xl1shodRYEKdIIT3ydYkazG8M= --data ./state"],
     async run([hash = ""], tools) {
       const library = libraryOf(tools);
@@ -66,7 +66,7 @@ function libraryOf({ records }: CommandTools): DocumentLibrary {
   return new DocumentLibrary(records, { now: () => Date.now() });
 }
 
-/** The bytes of a file as text, none of them changed. */
+/** Reads a file as text, unchanged. */
 async function readDocument(path: string, { readFile }: CommandTools): Promise<string> {
   const bytes = await readFile(path);
   if (bytes.byteLength > DOCUMENT_BYTES)
