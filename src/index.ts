@@ -55,6 +55,7 @@ export {
   type JsonObject,
   type Layer,
   type Loss,
+  type Maybe,
   newEnvelope,
   type Operation,
   type Part,

@@ -11,6 +11,6 @@ export {
 } from "./bridge/index.js";
 export { credentialHeaders, textOfAnswer } from "./client/index.js";
 export { isPromise, type LossSink } from "./envelope/index.js";
-export { limitedSignal } from "./policies/index.js";
+export { backgroundClock, limitedSignal } from "./policies/index.js";
 export { describeCardSignature, parseEntry } from "./security/index.js";
 export { DEFAULT_LIMITS, encodeSse, errorResponse, etagOf, isFresh, jsonResponse, SSE_COMMENT } from "./transport/index.js";

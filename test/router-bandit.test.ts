@@ -14,9 +14,9 @@ import {
   type Server,
   serve,
 } from "../src/index.js";
-import { fakeClock } from "../src/policies/index.js";
 import { createTelemetry } from "../src/public/telemetry.js";
 import { type Bandit, contextKey, createBandit } from "../src/router/bandit/index.js";
+import { fakeClock } from "./helpers/clock.js";
 
 /** One agent behind two protocols, of which one does badly, and a bandit that opens links to it. */
 

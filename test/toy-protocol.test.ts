@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contractRequirements } from "../conformance/index.js";
-import { systemIds } from "../src/client/ids.js";
+import { systemIds } from "../src/envelope/index.js";
 import { agent, connect, DiscoveryCache, type Server, serve } from "../src/index.js";
 import { memoryLink, protocols, relay } from "../src/public/protocols.js";
 import { toy } from "./toy/index.js";

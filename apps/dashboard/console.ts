@@ -1,8 +1,6 @@
-import type { Interface, Json, JsonObject, State } from "../../src/index.js";
+import type { Interface, Json, JsonObject, Maybe, State } from "../../src/index.js";
 import type { CaptureLog } from "../../src/public/inspect.js";
 import type { Decision } from "../../src/router/index.js";
-
-type Maybe<T> = T | undefined;
 
 /** One agent on the map. */
 export interface NodeState {

@@ -1,8 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
-import { AgentError } from "../../src/index.js";
+import { AgentError, type Maybe } from "../../src/index.js";
 import type { HttpRequest } from "../../src/public/protocols.js";
-
-type Maybe<T> = T | undefined;
 
 /** Who may see the page, and who may act from it. */
 export interface GuardOptions {

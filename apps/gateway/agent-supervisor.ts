@@ -5,6 +5,7 @@ import {
   type BridgedAgent,
   type Card,
   type LossReport,
+  type Maybe,
   type TaskContext,
 } from "../../src/index.js";
 import { bridgedAgent } from "../../src/internal.js";
@@ -16,7 +17,6 @@ import { agentLayers, type PolicyTools, selectorFor, upstreamPolicies } from "./
 import type { PreparedAgent } from "./prepare.js";
 import { type Health, UpstreamMonitor } from "./upstream-monitor.js";
 
-type Maybe<T> = T | undefined;
 type Message = Parameters<Agent["handle"]>[0];
 type Stream = Extract<ReturnType<Agent["handle"]>, AsyncGenerator>;
 

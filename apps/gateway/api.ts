@@ -1,11 +1,10 @@
-import type { Card, Interface } from "../../src/index.js";
+import type { Card, Interface, Maybe } from "../../src/index.js";
 import type { Clock } from "../../src/public/policies.js";
 import type { Console } from "../dashboard/index.js";
 import type { GatewayConfig } from "./config.js";
 import type { AgentLosses } from "./losses.js";
 import type { AgentStatus } from "./status.js";
 
-type Maybe<T> = T | undefined;
 type Security = Card["security"];
 
 export interface GatewayDeps {

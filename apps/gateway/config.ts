@@ -1,10 +1,9 @@
+import type { Maybe } from "../../src/index.js";
 import type { MemberPath } from "../config/index.js";
 import type { CallersDocument } from "./callers-schema.js";
 import type { Complaints } from "./config-problem.js";
 import type { AgentDocument, ConfigDocument, CredentialPlaces, TrustPlaces } from "./config-schema.js";
 import type { PolicyDocument } from "./policy-schema.js";
-
-type Maybe<T> = T | undefined;
 
 /** One place where an agent is. */
 export interface UpstreamConfig {

@@ -1,4 +1,4 @@
-import type { Interface, Store } from "../../src/index.js";
+import type { Interface, Maybe, Store } from "../../src/index.js";
 import type { CaptureLog } from "../../src/public/inspect.js";
 import type { BreakerState, Console, LinkState, NetworkState, NodeState, QueueState } from "../dashboard/index.js";
 import type { AgentSupervisor } from "./agent-supervisor.js";
@@ -9,8 +9,6 @@ import { sendFromPage } from "./page-send.js";
 import { keptTasks, taskEvents } from "./page-tasks.js";
 import { spokenBy } from "./status.js";
 import type { UpstreamMonitor } from "./upstream-monitor.js";
-
-type Maybe<T> = T | undefined;
 
 /** Who has not called for this long is no longer on the map. */
 const CALLER_MS = 600_000;

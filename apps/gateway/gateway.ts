@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Agent, AgentError, type Interface, type Server, serve } from "../../src/index.js";
+import { type Agent, AgentError, type Interface, type Maybe, type Server, serve } from "../../src/index.js";
 import { describeSecurity } from "../../src/public/auth.js";
 import { createInspector, type Inspector } from "../../src/public/inspect.js";
 import { type Clock, systemClock } from "../../src/public/policies.js";
@@ -19,8 +19,6 @@ import { type GatewayResources, openResources } from "./resources.js";
 import { changingOptions, fixedOptions } from "./serving.js";
 import { type AgentStatus, statusOf } from "./status.js";
 import { withoutUndefined } from "./without-undefined.js";
-
-type Maybe<T> = T | undefined;
 
 /** How long the connections of an agent that is no longer configured stay: as long as its calls may go on. */
 const RETIRED_MS = 620_000;

@@ -1,7 +1,5 @@
-import type { Layer } from "../../src/index.js";
+import type { Layer, Maybe } from "../../src/index.js";
 import type { PolicyNote, PolicySink } from "../../src/public/policies.js";
-
-type Maybe<T> = T | undefined;
 
 /** What happened, in one line. */
 export interface GatewayEvent {

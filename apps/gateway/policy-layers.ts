@@ -1,4 +1,4 @@
-import type { Layer } from "../../src/index.js";
+import type { Layer, Maybe } from "../../src/index.js";
 import {
   type Bulkhead,
   bulkhead,
@@ -21,8 +21,6 @@ import {
   weighted,
 } from "../../src/public/policies.js";
 import type { PolicyDocument } from "./policy-schema.js";
-
-type Maybe<T> = T | undefined;
 
 export interface PolicyTools {
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import type { Json, ReplaceOptions, ServeOptions } from "../../src/index.js";
+import type { Json, Maybe, ReplaceOptions, ServeOptions } from "../../src/index.js";
 import type { Admission } from "../../src/public/auth.js";
 import { type CaptureLog, inspectorRoutes } from "../../src/public/inspect.js";
 import type { ExtraRoute, HttpRequest } from "../../src/public/protocols.js";
@@ -12,8 +12,6 @@ import type { OwnCaller } from "./own-caller.js";
 import { frontLayers, type PolicyTools } from "./policy-layers.js";
 import type { Prepared } from "./prepare.js";
 import type { GatewayResources } from "./resources.js";
-
-type Maybe<T> = T | undefined;
 
 /** What serving needs of the gateway beside its configuration. */
 export interface ServingParts {

@@ -1,8 +1,6 @@
-import type { BridgedAgent, Card, Interface, RemoteAgent } from "../../src/index.js";
+import type { BridgedAgent, Card, Interface, Maybe, RemoteAgent } from "../../src/index.js";
 import type { AgentSupervisor } from "./agent-supervisor.js";
 import type { Health } from "./upstream-monitor.js";
-
-type Maybe<T> = T | undefined;
 
 export interface UpstreamStatus {
   readonly id: string;

@@ -6,6 +6,7 @@ import {
   type Credentials,
   DiscoveryCache,
   type Handler,
+  type Maybe,
   type RemoteAgent,
   type UpstreamCredentials,
 } from "../../src/index.js";
@@ -17,8 +18,6 @@ import type { Telemetry } from "../../src/public/telemetry.js";
 import type { UpstreamConfig } from "./config.js";
 import type { UpstreamPolicies } from "./policy-layers.js";
 import { type ResolvedUpstream, resolveUpstream } from "./resolve-upstream.js";
-
-type Maybe<T> = T | undefined;
 
 /** How often an upstream is asked whether it is there, and how long it may take. */
 const PING_EVERY_MS = 5_000;

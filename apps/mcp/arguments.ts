@@ -1,6 +1,5 @@
-import { AgentError, type Json, type JsonObject, type Part, textPart } from "../../src/index.js";
+import { AgentError, type Json, type JsonObject, type Maybe, type Part, textPart } from "../../src/index.js";
 import { LIMITS } from "./limits.js";
-import type { Maybe } from "./maybe.js";
 
 /** What an assistant wants of an agent. */
 export interface Wanted {

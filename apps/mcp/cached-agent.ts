@@ -1,7 +1,6 @@
-import { AgentError, type RemoteAgent } from "../../src/index.js";
-import type { Clock } from "./clock.js";
+import { AgentError, type Maybe, type RemoteAgent } from "../../src/index.js";
+import type { Clock } from "../../src/public/policies.js";
 import { LIMITS } from "./limits.js";
-import type { Maybe } from "./maybe.js";
 
 /** Where an agent is, and what its tool is to be called if somebody said so. */
 export interface AgentSource {

@@ -1,10 +1,9 @@
-import { AgentError, type EventOf, isClosing, type Task } from "../../src/index.js";
+import { AgentError, type EventOf, isClosing, type Maybe, type Task } from "../../src/index.js";
+import type { Clock } from "../../src/public/policies.js";
 import { TaskFold } from "../../src/public/protocols.js";
 import type { Wanted } from "./arguments.js";
-import type { Clock } from "./clock.js";
 import { type Following, follow } from "./follow.js";
 import { LIMITS } from "./limits.js";
-import type { Maybe } from "./maybe.js";
 import type { Progress } from "./progress.js";
 
 type Answer = EventOf<"send">;

@@ -1,18 +1,4 @@
-/** Time and waiting, so that tests need neither. */
-export interface Clock {
-  now(): number;
-  /** Runs once, later; the returned function takes it back. */
-  after(ms: number, run: () => void): () => void;
-}
-
-/** The machine's own. What waits here never keeps the process alive. */
-export const systemClock: Clock = {
-  now: Date.now,
-  after(ms, run) {
-    const timer = setTimeout(run, ms).unref();
-    return () => clearTimeout(timer);
-  },
-};
+import type { Clock } from "../../src/public/policies.js";
 
 /** Waits for the work, but no longer than this. What is late goes on by itself. */
 export async function within(ms: number, work: Promise<unknown>, clock: Clock): Promise<void> {

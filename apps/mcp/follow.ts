@@ -1,8 +1,15 @@
-import { AgentError, type EventOf, isClosing, type RemoteAgent, type SendOptions, type Task } from "../../src/index.js";
+import {
+  AgentError,
+  type EventOf,
+  isClosing,
+  type Maybe,
+  type RemoteAgent,
+  type SendOptions,
+  type Task,
+} from "../../src/index.js";
+import type { Clock } from "../../src/public/policies.js";
 import type { Wanted } from "./arguments.js";
-import type { Clock } from "./clock.js";
 import { LIMITS } from "./limits.js";
-import type { Maybe } from "./maybe.js";
 
 type Answer = EventOf<"send">;
 type Answers = AsyncGenerator<Answer, void, void>;

@@ -1,7 +1,6 @@
-import { artifactText, type EventOf, isClosing, type Part, textOf } from "../../src/index.js";
-import type { Clock } from "./clock.js";
+import { artifactText, type EventOf, isClosing, type Maybe, type Part, textOf } from "../../src/index.js";
+import type { Clock } from "../../src/public/policies.js";
 import { LIMITS } from "./limits.js";
-import type { Maybe } from "./maybe.js";
 import { plainLine } from "./plain-text.js";
 
 /** How a step of the work is told: a count that grows, and a sentence. */

@@ -1,7 +1,6 @@
 import type { ContentBlock } from "@modelcontextprotocol/server";
-import type { Json, Part } from "../../src/index.js";
+import type { Json, Maybe, Part } from "../../src/index.js";
 import { LIMITS } from "./limits.js";
-import type { Maybe } from "./maybe.js";
 import { plainLine } from "./plain-text.js";
 
 /** An answer in the pieces a result has, and what did not fit. */

@@ -5,6 +5,7 @@ import {
   answerOf,
   answerText,
   type Json,
+  type Maybe,
   type Part,
   type State,
   type Task,
@@ -12,7 +13,6 @@ import {
 } from "../../src/index.js";
 import type { CallEnd } from "./call-agent.js";
 import { LIMITS } from "./limits.js";
-import type { Maybe } from "./maybe.js";
 import { plainLine } from "./plain-text.js";
 import { encodedBytes, piecesOf } from "./result-content.js";
 

@@ -1,9 +1,8 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import { AgentError, type Skill } from "../../src/index.js";
+import { AgentError, type Maybe, type Skill } from "../../src/index.js";
 import { type AgentSource, CachedAgent, type Keeping } from "./cached-agent.js";
 import { within } from "./clock.js";
 import { LIMITS } from "./limits.js";
-import type { Maybe } from "./maybe.js";
 import { toolDefinition } from "./tool-definition.js";
 import { NameBook } from "./tool-names.js";
 

@@ -1,13 +1,14 @@
 import type { Readable, Writable } from "node:stream";
 import type { CallToolResult, Server, ServerContext, Tool } from "@modelcontextprotocol/server";
-import { AgentError, type ConnectOptions, connect } from "../../src/index.js";
+import { AgentError, type ConnectOptions, connect, type Maybe } from "../../src/index.js";
+import { backgroundClock } from "../../src/internal.js";
+import type { Clock } from "../../src/public/policies.js";
 import { readArguments } from "./arguments.js";
 import type { AgentSource } from "./cached-agent.js";
 import { callAgent } from "./call-agent.js";
-import { type Clock, systemClock, within } from "./clock.js";
+import { within } from "./clock.js";
 import { listAgents } from "./gateway-list.js";
 import { LIMITS } from "./limits.js";
-import type { Maybe } from "./maybe.js";
 import { MISSING_TOOL, missingResult, missingTool } from "./missing-tool.js";
 import { Progress } from "./progress.js";
 import { type HintFor, refusalOf, resultOf } from "./result.js";
@@ -58,7 +59,7 @@ class Desk {
   #ready: Promise<void> = Promise.resolve();
 
   constructor(options: McpOptions) {
-    const { connect: how = {}, clock = systemClock, random = Math.random } = options;
+    const { connect: how = {}, clock = backgroundClock, random = Math.random } = options;
     this.#options = options;
     this.#clock = clock;
     this.#roster = new Roster({

@@ -1,7 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import type { Card, Skill } from "../../src/index.js";
+import type { Card, Maybe, Skill } from "../../src/index.js";
 import { LIMITS } from "./limits.js";
-import type { Maybe } from "./maybe.js";
 import { plainLine, plainText } from "./plain-text.js";
 
 const SKILLS_TOLD = 12;

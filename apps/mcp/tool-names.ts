@@ -1,4 +1,4 @@
-import type { Maybe } from "./maybe.js";
+import type { Maybe } from "../../src/index.js";
 
 /** Assistants put the name of the server before it and allow 64 characters for both. */
 const NAME_CHARS = 48;

@@ -1,7 +1,6 @@
 import { connect, type RemoteAgent } from "../client/connect.js";
-import { systemIds } from "../client/ids.js";
 import type { ConnectOptions } from "../client/resolve-peer.js";
-import { AgentError, type Call, type Card, type Loss, type Maybe, type Operation } from "../envelope/index.js";
+import { AgentError, type Call, type Card, type Loss, type Maybe, type Operation, systemIds } from "../envelope/index.js";
 import { type Clock, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import type { IdSource } from "../protocols/protocol.js";

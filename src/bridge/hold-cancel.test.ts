@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { fakeClock } from "../../test/helpers/clock.js";
 import { AgentError, CancelSource } from "../envelope/index.js";
-import { fakeClock } from "../policies/index.js";
 import { holdCancel } from "./hold-cancel.js";
 
 const CANCELLED = new AgentError("cancelled", "the task was canceled");

@@ -1,10 +1,9 @@
 import { isRefused } from "../client/credential-link.js";
 import { type Credentials, isAtOrigin } from "../client/credentials.js";
-import { systemIds } from "../client/ids.js";
 import { peerLink } from "../client/peer-link.js";
 import type { ConnectOptions } from "../client/resolve-peer.js";
 import { satisfy } from "../client/satisfy-security.js";
-import { AgentError, type Call, type Cancel, type Card, type Layer, type Maybe, SELF } from "../envelope/index.js";
+import { AgentError, type Call, type Cancel, type Card, type Layer, type Maybe, SELF, systemIds } from "../envelope/index.js";
 import { stack } from "../policies/index.js";
 import {
   CALLER_HEADER,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { fakeClock } from "../policies/index.js";
+import { fakeClock } from "../../test/helpers/clock.js";
 import { bearerTokens } from "../security/index.js";
 import { type Agent, agent } from "../server/agent.js";
 import { type Server, serve } from "../server/serve.js";

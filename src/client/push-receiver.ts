@@ -1,4 +1,4 @@
-import { AgentError, type AgentEvent, type Maybe } from "../envelope/index.js";
+import { AgentError, type AgentEvent, type Maybe, systemIds } from "../envelope/index.js";
 import { RecentMap } from "../envelope/recent-map.js";
 import { protocols as registered } from "../protocols/all.js";
 import type { IdSource, Protocol, ReadNotice } from "../protocols/protocol.js";
@@ -7,7 +7,6 @@ import type { Exchange, HttpRequest, HttpResponse } from "../transport/exchange.
 import { fetchHandler } from "../transport/fetch-handler.js";
 import { requestListener } from "../transport/node/index.js";
 import { errorResponse } from "../transport/response.js";
-import { systemIds } from "./ids.js";
 import { PUSH_ID_HEADER } from "./push-id.js";
 
 /** What was given when the webhook was registered. At least one of the two, or everybody may tell us anything. */

@@ -1,4 +1,4 @@
-import type { Handler, Layer, LossSink, Maybe } from "../envelope/index.js";
+import { type Handler, type Layer, type LossSink, type Maybe, systemIds } from "../envelope/index.js";
 import { type Clock, checkAnswers, deadline, resumeStreams, stack, systemClock } from "../policies/index.js";
 import { protocols as registered } from "../protocols/all.js";
 import type { CardGate, IdSource, Protocol } from "../protocols/protocol.js";
@@ -13,7 +13,6 @@ import { type CredentialLinks, credentialLinks } from "./credential-link.js";
 import type { Credentials } from "./credentials.js";
 import { candidatesOf, discoverPeer } from "./discovery.js";
 import { DiscoveryCache } from "./discovery-cache.js";
-import { systemIds } from "./ids.js";
 import { peerLink } from "./peer-link.js";
 import type { Candidate, Shares } from "./pick-interface.js";
 

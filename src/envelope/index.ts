@@ -24,6 +24,7 @@ export {
   type Via,
 } from "./handler.js";
 export { type Head, NO_HEAD } from "./head.js";
+export { type IdSource, systemIds } from "./ids.js";
 export { isObject, type Json, type JsonObject, type Maybe, type Metadata } from "./json.js";
 export { type EnvelopeStart, newEnvelope } from "./new-envelope.js";
 export { isSafe, type Operation, type OperationKind, type OperationOf } from "./operation.js";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { fakeClock } from "../../test/helpers/clock.js";
 import { AgentError, CancelSource } from "../envelope/index.js";
-import { fakeClock, systemClock } from "./clock.js";
+import { systemClock } from "./clock.js";
 
 describe("fakeClock", () => {
   test("runs what is due in order of time, at its time", async () => {

@@ -13,77 +13,32 @@ export interface Clock {
 /** The longest wait a platform timer can hold; it fires at once for a longer one. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export const systemClock: Clock = {
-  now: Date.now,
-  after(ms, run) {
-    let timer: ReturnType<typeof setTimeout>;
-    const arm = (leftMs: number): void => {
-      timer =
-        leftMs > LONGEST_TIMER_MS
-          ? setTimeout(() => arm(leftMs - LONGEST_TIMER_MS), LONGEST_TIMER_MS)
-          : setTimeout(run, Math.max(0, leftMs));
-    };
-    arm(ms);
-    return () => clearTimeout(timer);
-  },
-  sleep: (ms, cancel) => sleepOn(systemClock, ms, cancel),
-};
+/** The system's clock. A pending wait keeps the process alive. */
+export const systemClock: Clock = createSystemClock(true);
 
-export interface FakeClock extends Clock {
-  /** Moves the time on; what falls due runs in order, and what it sets going gets its turn before the next. */
-  advance(ms: number): Promise<void>;
-  /** Timers that were set and have neither run nor been taken back. */
-  readonly waiting: number;
-}
+/** The system's clock, for waits that must not keep the process alive. */
+export const backgroundClock: Clock = createSystemClock(false);
 
-interface Alarm {
-  readonly atMs: number;
-  readonly run: () => void;
-}
-
-/** A clock that stands still until it is told to go on. */
-export function fakeClock(startMs = 0): FakeClock {
-  let nowMs = startMs;
-  const alarms = new Set<Alarm>();
-  const nextDue = (untilMs: number): Alarm | undefined => {
-    let first: Alarm | undefined;
-    for (const alarm of alarms) {
-      if (alarm.atMs <= untilMs && (first === undefined || alarm.atMs < first.atMs)) first = alarm;
-    }
-    return first;
-  };
-  const clock: FakeClock = {
-    now: () => nowMs,
+function createSystemClock(keepsProcessAlive: boolean): Clock {
+  const clock: Clock = {
+    now: Date.now,
     after(ms, run) {
-      const alarm = { atMs: nowMs + Math.max(0, ms), run };
-      alarms.add(alarm);
-      return () => void alarms.delete(alarm);
+      let timer: ReturnType<typeof setTimeout>;
+      const arm = (leftMs: number): void => {
+        const rest = leftMs - LONGEST_TIMER_MS;
+        timer = rest > 0 ? setTimeout(() => arm(rest), LONGEST_TIMER_MS) : setTimeout(run, Math.max(0, leftMs));
+        if (!keepsProcessAlive) timer.unref();
+      };
+      arm(ms);
+      return () => clearTimeout(timer);
     },
     sleep: (ms, cancel) => sleepOn(clock, ms, cancel),
-    async advance(ms) {
-      const untilMs = nowMs + ms;
-      for (let due = nextDue(untilMs); due !== undefined; due = nextDue(untilMs)) {
-        alarms.delete(due);
-        nowMs = due.atMs;
-        due.run();
-        await settled();
-      }
-      nowMs = untilMs;
-      await settled();
-    },
-    get waiting() {
-      return alarms.size;
-    },
   };
   return clock;
 }
 
-/** Every promise chain that can go on without time or network has gone on. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
-}
-
-function sleepOn(clock: Clock, ms: number, cancel: Cancel | undefined): Promise<void> {
+/** `Clock.sleep` in terms of `Clock.after`. */
+export function sleepOn(clock: Clock, ms: number, cancel: Cancel | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (cancel?.cancelled) {
       reject(cancel.reason ?? new AgentError("cancelled", "the wait was cancelled"));

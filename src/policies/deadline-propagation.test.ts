@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { fakeClock } from "../../test/helpers/clock.js";
 import { ByHand, done, failureOf, sendOf } from "../../test/helpers/ordering.js";
 import { startCall } from "../envelope/index.js";
-import { fakeClock } from "./clock.js";
 import { deadlinePropagation } from "./deadline-propagation.js";
 
 function travelling(ttlMs: number | undefined, deadline: number | undefined) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { fakeClock } from "../../test/helpers/clock.js";
 import {
   AgentError,
   type AgentEvent,
@@ -9,7 +10,7 @@ import {
   type Reply,
   startCall,
 } from "../envelope/index.js";
-import { fakeClock, systemClock } from "./clock.js";
+import { systemClock } from "./clock.js";
 import { deadline } from "./deadline.js";
 
 const PING: Operation = { kind: "ping" };

@@ -2,7 +2,7 @@
 export { type Around, around, type Outcome, type Shape } from "./around.js";
 export { checkAnswers } from "./check-answers.js";
 export { type CircuitBreaker, type CircuitBreakerOptions, type CircuitSnapshot, circuitBreaker } from "./circuit/breaker.js";
-export { type Clock, type FakeClock, fakeClock, systemClock } from "./clock.js";
+export { backgroundClock, type Clock, systemClock } from "./clock.js";
 export { deadline } from "./deadline.js";
 export { type DeadlinePropagationOptions, deadlinePropagation } from "./deadline-propagation.js";
 export type { Destination } from "./destination.js";

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fakeClock } from "../../test/helpers/clock.js";
 import {
   AgentError,
   type AgentEvent,
@@ -8,7 +9,6 @@ import {
   type Operation,
   startCall,
 } from "../envelope/index.js";
-import { fakeClock } from "./clock.js";
 import { type ResumeOptions, resumeStreams } from "./resume-streams.js";
 
 const cut = new AgentError("interrupted", "the stream was cut", { sent: "maybe" });

@@ -6,6 +6,7 @@ import type {
   Envelope,
   Handler,
   Head,
+  IdSource,
   Interface,
   JsonObject,
   Maybe,
@@ -22,6 +23,8 @@ import type { Exchange, HttpRequest, Link, Session } from "../transport/exchange
 import type { Limits } from "../transport/limits.js";
 import type { FeatureClaims, Primitives } from "./features.js";
 import type { Requirement } from "./requirement.js";
+
+export type { IdSource };
 
 /**
  * A route that a protocol serves. Routes are data, so that conflicts between protocols are detected when the server starts.
@@ -282,10 +285,4 @@ export interface SampleCall {
   readonly path: string;
   readonly headers: { readonly [name: string]: string };
   readonly body: JsonObject;
-}
-
-/** The clock and the source of ids that clients and servers use, so that tests can control both. */
-export interface IdSource {
-  now(): number;
-  newId(): string;
 }

@@ -1,4 +1,3 @@
-import { systemIds } from "../client/ids.js";
 import {
   createLargeParts,
   externalizeLargeParts,
@@ -16,6 +15,7 @@ import {
   type Layer,
   type Maybe,
   type Security,
+  systemIds,
 } from "../envelope/index.js";
 import { refuseLoops } from "../policies/hops.js";
 import { limitOpenStreams, stack } from "../policies/index.js";

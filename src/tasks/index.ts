@@ -17,7 +17,7 @@ export { DEFAULT_TASK_LIMITS, type TaskLimits } from "./limits.js";
 export { byStatusTime, type PageEnd, pageEndOf, pageTokenOf } from "./page-token.js";
 export type { PushNotification, PushOutcome, PushPort } from "./push-port.js";
 export { createRuntime, type Runtime, type RuntimeOptions, type RuntimeStats } from "./runtime.js";
-export type { FetchPart, Ids, RuntimeAgent } from "./runtime-context.js";
+export type { FetchPart, RuntimeAgent } from "./runtime-context.js";
 export type {
   Appended,
   Batch,

@@ -1,6 +1,7 @@
 import {
   type Content,
   type Envelope,
+  type IdSource,
   type Maybe,
   type Metadata,
   NO_META,
@@ -10,7 +11,6 @@ import {
   textOf,
 } from "../envelope/index.js";
 import type { IncomingMessage } from "./agent-function.js";
-import type { Ids } from "./runtime-context.js";
 
 /** Where an agent's words go, and what they answer. */
 export interface Conversation {
@@ -21,7 +21,7 @@ export interface Conversation {
 }
 
 /** What the agent says, as a message to whoever spoke last. */
-export function agentMessage({ agent, heard, sessionId, taskId }: Conversation, content: Content, ids: Ids): Envelope {
+export function agentMessage({ agent, heard, sessionId, taskId }: Conversation, content: Content, ids: IdSource): Envelope {
   return {
     id: ids.newId(),
     ts: ids.now() / 1000,

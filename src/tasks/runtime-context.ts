@@ -1,17 +1,19 @@
-import { AgentError, type Call, type Json, type Maybe, type Metadata, type OperationOf, type Part } from "../envelope/index.js";
+import {
+  AgentError,
+  type Call,
+  type IdSource,
+  type Json,
+  type Maybe,
+  type Metadata,
+  type OperationOf,
+  type Part,
+} from "../envelope/index.js";
 import type { AgentFunction } from "./agent-function.js";
 import type { TaskLimits } from "./limits.js";
 import { PushDispatcher } from "./push-delivery.js";
 import type { PushPort } from "./push-port.js";
 import type { Store } from "./store.js";
 import type { Timers } from "./timers.js";
-
-/** Clock and ids, injected. */
-export interface Ids {
-  /** Milliseconds since the epoch. */
-  now(): number;
-  newId(): string;
-}
 
 /** An agent as the runtime serves it. */
 export interface RuntimeAgent {
@@ -53,7 +55,7 @@ export interface Endable {
 export interface RuntimeContextOptions {
   readonly agents: ReadonlyMap<string, RuntimeAgent>;
   readonly store: Store;
-  readonly ids: Ids;
+  readonly ids: IdSource;
   readonly timers: Timers;
   readonly limits: TaskLimits;
   readonly push: Maybe<PushPort>;
@@ -65,7 +67,7 @@ export interface RuntimeContextOptions {
 export class RuntimeContext {
   readonly agents: ReadonlyMap<string, RuntimeAgent>;
   readonly store: Store;
-  readonly ids: Ids;
+  readonly ids: IdSource;
   readonly timers: Timers;
   readonly limits: TaskLimits;
   /** Tells webhooks; undefined where push is not offered. */

@@ -1,9 +1,9 @@
-import { AgentError, type Call, type Handler, type Maybe, type Operation, type Reply } from "../envelope/index.js";
+import { AgentError, type Call, type Handler, type IdSource, type Maybe, type Operation, type Reply } from "../envelope/index.js";
 import { type TaskLimits, taskLimits } from "./limits.js";
 import { deletePush, getPush, listPush, setPush } from "./push-configs.js";
 import type { PushPort } from "./push-port.js";
 import { rethrowOurs } from "./refusals.js";
-import { type FetchPart, type Ids, type RuntimeAgent, RuntimeContext } from "./runtime-context.js";
+import { type FetchPart, type RuntimeAgent, RuntimeContext } from "./runtime-context.js";
 import { send } from "./send.js";
 import type { Store } from "./store.js";
 import { heedCancel, renewAll, settleAllLost } from "./sweep.js";
@@ -15,7 +15,7 @@ export interface RuntimeOptions {
   /** By name; a call that names none means the first. */
   readonly agents: ReadonlyMap<string, RuntimeAgent>;
   readonly store: Store;
-  readonly ids: Ids;
+  readonly ids: IdSource;
   readonly limits?: Maybe<Partial<TaskLimits>>;
   /** Without it every push operation is refused. */
   readonly push?: Maybe<PushPort>;

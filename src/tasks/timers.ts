@@ -1,25 +1,18 @@
-/** Time as the runtime uses it. Injected, so that a test decides when it passes. */
-export interface Timers {
-  /** Once, after `ms`. The returned function takes it back. */
-  after(ms: number, run: () => void): () => void;
-  /** Again and again, until taken back; never keeps a process alive. */
+import { backgroundClock, type Clock } from "../policies/index.js";
+
+/** Time as the runtime uses it, injected. None of these timers keeps a process alive. */
+export interface Timers extends Pick<Clock, "after"> {
+  /** Repeats until the returned function is called. */
   every(ms: number, run: () => void): () => void;
-  /** After everything that runs on without waiting: where the entries of one tick become one append. */
+  /** At the end of this tick, after pending microtasks: the entries of one tick become one append. */
   soon(run: () => void): void;
-  /** In the next turn of the event loop, after input and output had theirs. */
+  /** In the next turn of the event loop, after pending input and output. */
   nextTurn(run: () => void): void;
 }
 
-/** setTimeout takes at most this; a longer wait would fire at once. */
-const LONGEST_MS = 2 ** 31 - 1;
-
 /** The platform's own timers. */
 export const platformTimers: Timers = Object.freeze({
-  after(ms: number, run: () => void) {
-    const timer = setTimeout(run, Math.min(Math.max(ms, 0), LONGEST_MS));
-    timer.unref();
-    return () => clearTimeout(timer);
-  },
+  after: backgroundClock.after,
   every(ms: number, run: () => void) {
     const timer = setInterval(run, ms);
     timer.unref();

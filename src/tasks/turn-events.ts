@@ -3,6 +3,7 @@ import {
   type Content,
   type Envelope,
   type Failure,
+  type IdSource,
   isTerminal,
   type Maybe,
   type Metadata,
@@ -14,7 +15,6 @@ import {
 } from "../envelope/index.js";
 import { type ArtifactOptions, type ElsewhereEvent, Ending, Relayed, RelayedMessage, type Result } from "./agent-function.js";
 import { agentMessage, type Conversation, relayedMessage } from "./messages.js";
-import type { Ids } from "./runtime-context.js";
 
 type Said = "working" | "input-required" | "auth-required" | "completed" | "rejected" | "canceled";
 
@@ -30,13 +30,13 @@ export interface TaskTalk extends Conversation {
 }
 
 /** A change of state, with what the agent says to it. */
-export function statusEvent(talk: TaskTalk, state: Said, ids: Ids, { content, metadata }: Words = NO_WORDS): TaskEvent {
+export function statusEvent(talk: TaskTalk, state: Said, ids: IdSource, { content, metadata }: Words = NO_WORDS): TaskEvent {
   const message = content === undefined ? undefined : agentMessage(talk, content, ids);
   return { kind: "status", taskId: talk.taskId, contextId: talk.sessionId, status: { state, at: ids.now(), message }, metadata };
 }
 
 /** A failed task says why, in our codes for machines and in words for people. */
-export function failedEvent(talk: TaskTalk, ids: Ids, error: Failure, content: Content = error.message): TaskEvent {
+export function failedEvent(talk: TaskTalk, ids: IdSource, error: Failure, content: Content = error.message): TaskEvent {
   const status = { state: "failed", at: ids.now(), message: agentMessage(talk, content, ids), error } as const;
   return { kind: "status", taskId: talk.taskId, contextId: talk.sessionId, status };
 }
@@ -49,7 +49,7 @@ export function artifactEvent(talk: TaskTalk, id: string, parts: readonly Part[]
 }
 
 /** An event of a task elsewhere as one of this task. When it happened is said by the clock here: how long a task is kept depends on it. */
-export function relayedEvent(talk: TaskTalk, event: ElsewhereEvent, ids: Ids): TaskEvent {
+export function relayedEvent(talk: TaskTalk, event: ElsewhereEvent, ids: IdSource): TaskEvent {
   const { taskId, sessionId: contextId } = talk;
   const { metadata } = event;
   if (event.kind === "artifact") {
@@ -82,7 +82,7 @@ export function resultOf(task: Task, turn: number): ResultArtifact {
 }
 
 /** What an agent's return value, or what it threw, means for its task. */
-export function turnEnd(talk: TaskTalk, result: Result | AgentError, artifact: ResultArtifact, ids: Ids): TurnEnd {
+export function turnEnd(talk: TaskTalk, result: Result | AgentError, artifact: ResultArtifact, ids: IdSource): TurnEnd {
   if (result instanceof AgentError) {
     return { events: [failedEvent(talk, ids, { code: result.code, message: result.message })], final: true };
   }
@@ -96,19 +96,19 @@ export function turnEnd(talk: TaskTalk, result: Result | AgentError, artifact: R
 }
 
 /** What ended elsewhere has ended, whoever still waits to be heard. */
-function relayedEnd(talk: TaskTalk, { events }: Relayed, ids: Ids): TurnEnd {
+function relayedEnd(talk: TaskTalk, { events }: Relayed, ids: IdSource): TurnEnd {
   const last = events.at(-1);
   if (last?.kind !== "status") throw new AgentError("internal", "a turn that was relayed has no end");
   return { events: events.map((event) => relayedEvent(talk, event, ids)), final: isTerminal(last.status.state) };
 }
 
 /** A bare message to a caller who wanted a task. */
-function messageEnd(talk: TaskTalk, { content, metadata }: Envelope, { id, started }: ResultArtifact, ids: Ids): TurnEnd {
+function messageEnd(talk: TaskTalk, { content, metadata }: Envelope, { id, started }: ResultArtifact, ids: IdSource): TurnEnd {
   const options = { append: started, last: true, ...(metadata !== undefined && { metadata }) };
   return { events: [artifactEvent(talk, id, content, options), statusEvent(talk, "completed", ids)], final: false };
 }
 
-function endingEvents(talk: TaskTalk, { state, content }: Ending, ids: Ids): TurnEnd {
+function endingEvents(talk: TaskTalk, { state, content }: Ending, ids: IdSource): TurnEnd {
   switch (state) {
     case "failed": {
       const reason = content ?? "the agent gave up";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { conformanceAgent, conformanceSkill } from "../../conformance/index.js";
-import { systemIds } from "../../src/client/ids.js";
+import { systemIds } from "../../src/envelope/index.js";
 import {
   AgentError,
   type AgentEvent,

@@ -1,4 +1,4 @@
-import type { Clock } from "../../apps/mcp/clock.js";
+import { type Clock, sleepOn } from "../../src/policies/clock.js";
 
 /** A clock that stands still until it is moved. */
 export interface HandClock extends Clock {
@@ -12,13 +12,14 @@ export function handClock(): HandClock {
   let now = 0;
   const due = new Set<{ readonly at: number; readonly run: () => void }>();
   const first = () => [...due].toSorted((a, b) => a.at - b.at)[0];
-  return {
+  const clock: HandClock = {
     now: () => now,
     after(ms, run) {
       const entry = { at: now + ms, run };
       due.add(entry);
       return () => due.delete(entry);
     },
+    sleep: (ms, cancel) => sleepOn(clock, ms, cancel),
     move(ms) {
       const end = now + ms;
       for (let entry = first(); entry !== undefined && entry.at <= end; entry = first()) {
@@ -33,4 +34,5 @@ export function handClock(): HandClock {
       return entry === undefined ? undefined : entry.at - now;
     },
   };
+  return clock;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fakeClock } from "../../../test/helpers/clock.js";
 import {
   AgentError,
   type AgentEvent,
@@ -9,7 +10,6 @@ import {
   type Operation,
   startCall,
 } from "../../envelope/index.js";
-import { fakeClock } from "../clock.js";
 import type { PolicyNote } from "../notes.js";
 import { type HedgeOptions, hedge } from "./hedge.js";
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fakeClock } from "../../../test/helpers/clock.js";
 import {
   AgentError,
   type AgentEvent,
@@ -12,7 +13,6 @@ import {
   startCall,
   textPart,
 } from "../../envelope/index.js";
-import { fakeClock } from "../clock.js";
 import type { Destination } from "../destination.js";
 import type { PolicyNote } from "../notes.js";
 import { consistentHash } from "../selection/consistent-hash.js";

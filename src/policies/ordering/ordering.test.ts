@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { fakeClock } from "../../../test/helpers/clock.js";
 import { ByHand, done, failureOf, iterate, sendOf, settled, working } from "../../../test/helpers/ordering.js";
 import { AgentError, type AgentEvent, CancelSource, type Handler, ownerOf, startCall, textOf } from "../../envelope/index.js";
-import { fakeClock } from "../clock.js";
 import type { PolicyNote } from "../notes.js";
 import { type OrderingOptions, ordering } from "./ordering.js";
 

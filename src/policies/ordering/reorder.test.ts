@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { fakeClock } from "../../../test/helpers/clock.js";
 import { ByHand, done, failureOf, iterate, sendOf, settled } from "../../../test/helpers/ordering.js";
 import { AgentError, CancelSource, type Handler, type Metadata, ownerOf, startCall, textOf } from "../../envelope/index.js";
-import { fakeClock } from "../clock.js";
 import type { PolicyNote } from "../notes.js";
 import { numbering } from "./numbering.js";
 import { type ReorderOptions, reorder } from "./reorder.js";

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fakeClock } from "../../../test/helpers/clock.js";
 import {
   collect,
   completed,
@@ -20,7 +21,6 @@ import {
   type Reply,
   startCall,
 } from "../../envelope/index.js";
-import { fakeClock } from "../clock.js";
 import { type BulkheadOptions, bulkhead } from "./bulkhead.js";
 
 const streamed = (priority?: number) => send({ priority }, { delivery: "stream" });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fakeClock } from "../../../test/helpers/clock.js";
 import { collect, completed, iterate, openReply, PING, place, send, streamOf, working } from "../../../test/helpers/policies.js";
 import {
   AgentError,
@@ -13,7 +14,6 @@ import {
   startCall,
   textPart,
 } from "../../envelope/index.js";
-import { fakeClock } from "../clock.js";
 import { type RequestCacheOptions, requestCache } from "./request-cache.js";
 
 const key = { idempotencyKey: "k" };

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fakeClock } from "../../../test/helpers/clock.js";
 import { collect, completed, iterate, PING, PONG, place, send, streamOf, working } from "../../../test/helpers/policies.js";
 import {
   AgentError,
@@ -12,7 +13,6 @@ import {
   type Reply,
   startCall,
 } from "../../envelope/index.js";
-import { fakeClock } from "../clock.js";
 import { retryBudget } from "./budget.js";
 import { type RetryOptions, retry } from "./retry.js";
 

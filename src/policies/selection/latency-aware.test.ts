@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { fakeClock } from "../../../test/helpers/clock.js";
 import { AgentError, type Operation, startCall } from "../../envelope/index.js";
-import { fakeClock } from "../clock.js";
 import type { Destination } from "../destination.js";
 import { LatencyAverage } from "./latency-average.js";
 import { type LatencyAwareOptions, latencyAware } from "./latency-aware.js";

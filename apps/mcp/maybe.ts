@@ -1,2 +1,0 @@
-/** A value that may not be there. */
-export type Maybe<T> = T | undefined;
