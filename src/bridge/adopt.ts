@@ -16,7 +16,7 @@ import { extraWithHops, isOwnMark } from "../policies/hops.js";
 import {
   type AgentFunction,
   type AgentStream,
-  type ElsewhereEvent,
+  type UpstreamEvent,
   type IncomingMessage,
   Relayed,
   RelayedMessage,
@@ -210,7 +210,7 @@ class OwnedTaskProxy {
     }
   }
 
-  #relayed(events: readonly ElsewhereEvent[], taskId: string, contextId: string, cursor: AdoptedState["cursor"]): Relayed {
+  #relayed(events: readonly UpstreamEvent[], taskId: string, contextId: string, cursor: AdoptedState["cursor"]): Relayed {
     const { turn, call, cancel } = this.#task;
     const before = this.#begunNow();
     if (before !== undefined && before.taskId !== taskId) throw new AgentError("bad_peer", "an event of another task came");

@@ -1,11 +1,11 @@
 import { type Envelope, isTerminal, type Maybe, type Task } from "../envelope/index.js";
-import type { ElsewhereEvent } from "../tasks/index.js";
+import type { UpstreamEvent } from "../tasks/index.js";
 
 /** A task elsewhere as events: its artifacts whole, then its status. What it said only in its history is said with the end. */
-export function snapshotEvents(task: Task): readonly ElsewhereEvent[] {
+export function snapshotEvents(task: Task): readonly UpstreamEvent[] {
   const of = { taskId: task.id, contextId: task.contextId };
   const artifacts = task.artifacts.map(
-    (artifact): ElsewhereEvent => ({ kind: "artifact", ...of, artifact, append: false, last: true }),
+    (artifact): UpstreamEvent => ({ kind: "artifact", ...of, artifact, append: false, last: true }),
   );
   const { status } = task;
   const message = status.message ?? (artifacts.length === 0 && isTerminal(status.state) ? lastWords(task) : undefined);

@@ -1,6 +1,6 @@
 import type { AgentEvent, Layer, Maybe } from "../envelope/index.js";
 import { around, type Clock, type Outcome } from "../policies/index.js";
-import { stateIn } from "../policies/task-named.js";
+import { stateIn } from "../policies/task-id.js";
 
 /** How a send ended for the one who waited. */
 export interface CallOutcome {

@@ -42,7 +42,7 @@ export async function discoverPeer(url: string, options: DiscoveryOptions): Prom
         const before = known?.findings.find((each) => each.protocol.id === protocol.id)?.finding;
         const finding = await protocol.discover(link, url, call, { ...search, known: before });
         if (finding?.proved === true && finding.wider !== true && isWanted(protocol, pin))
-          timers.push(clock.after(LATE_MS, () => cancel.cancel(tooLate(url))));
+          timers.push(clock.after(LATE_MS, () => cancel.cancel(deadlinePassed(url))));
         return finding;
       }),
     );
@@ -110,7 +110,7 @@ function isForgery(thrown: unknown): thrown is AgentError {
   return thrown instanceof AgentError && thrown.code === "bad_signature";
 }
 
-function tooLate(url: string): AgentError {
+function deadlinePassed(url: string): AgentError {
   return new AgentError("deadline", `another way to reach ${url} was found meanwhile`, { sent: "no" });
 }
 

@@ -13,7 +13,7 @@ import { type AddressClass, type Admission, createGuard, pinnedLookup, resolveBy
 import {
   type AgentFunction,
   type AgentStream,
-  type ElsewhereEvent,
+  type UpstreamEvent,
   Ending,
   type FetchPart,
   isStream,
@@ -101,7 +101,7 @@ async function movedEvents({ events, state }: Relayed, move: Move): Promise<Rela
   return new Relayed(await Promise.all(events.map((event) => movedEvent(event, move))), state);
 }
 
-async function movedEvent(event: ElsewhereEvent, move: Move): Promise<ElsewhereEvent> {
+async function movedEvent(event: UpstreamEvent, move: Move): Promise<UpstreamEvent> {
   if (event.kind === "artifact") {
     const parts = partsOf(await move(event.artifact.parts));
     return { ...event, artifact: { ...event.artifact, parts } };

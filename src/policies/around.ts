@@ -19,7 +19,7 @@ export type Outcome =
   | { readonly kind: "stopped"; readonly shape: Shape; readonly last: AgentEvent | undefined }
   | { readonly kind: "failed"; readonly shape: Shape; readonly error: AgentError };
 
-/** What a layer does around a call, said once for both shapes of reply. */
+/** Callbacks around a call, for both shapes of reply. */
 export interface Around<S> {
   /** The state of this call; undefined lets the call pass untouched. What it throws refuses the call. */
   begin(operation: Operation, call: Call): S | undefined;
@@ -59,7 +59,7 @@ function callBelow<S>(watch: Around<S>, state: S, next: Handler, operation: Oper
   return watch.within === undefined ? next(operation, below) : watch.within(state, () => next(operation, below));
 }
 
-/** A handler that throws instead of answering fails like one that rejects. */
+/** Turns a synchronous throw of the handler into a rejection. */
 function failed<S>(watch: Around<S>, state: S, thrown: unknown): Promise<never> {
   try {
     watch.end(state, { kind: "failed", shape: "one", error: AgentError.from(thrown) });

@@ -17,8 +17,8 @@ interface Checked {
 }
 
 /**
- * For every client half: an answer of a kind that does not belong to the operation is the peer's fault, and a stream
- * that ends before its answer is complete was cut, never finished.
+ * For protocol clients: an event kind that does not match the operation is reported as `bad_peer`, and a stream
+ * that ends before its answer is complete as `interrupted`.
  */
 export function checkAnswers(): Layer {
   return around<Checked>({
@@ -36,7 +36,7 @@ export function checkAnswers(): Layer {
   });
 }
 
-/** An artifact says nothing about the state: what waited for the caller before it still does. */
+/** An artifact does not change the state. */
 function closedAfter(closedBefore: boolean, event: AgentEvent): boolean {
   return event.kind === "artifact" ? closedBefore : isClosing(event);
 }

@@ -45,13 +45,13 @@ export function sleepOn(clock: Clock, ms: number, cancel: Cancel | undefined): P
       return;
     }
     let forget = (): void => undefined;
-    const takeBack = clock.after(ms, () => {
+    const cancelTimer = clock.after(ms, () => {
       forget();
       resolve();
     });
     if (cancel === undefined) return;
     forget = cancel.onCancel((reason) => {
-      takeBack();
+      cancelTimer();
       reject(reason);
     });
   });

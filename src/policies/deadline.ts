@@ -1,8 +1,7 @@
 import { AgentError, type AgentEvent, isPromise, type Layer } from "../envelope/index.js";
 import type { Clock } from "./clock.js";
 import { type LinkedCancel, linkedCancel } from "./linked-cancel.js";
-import { DONE } from "./replies/done.js";
-import { stopIterator } from "./replies/stop-iterator.js";
+import { DONE, stopIterator } from "./replies/iterators.js";
 
 /**
  * The whole answer within `limitMs`, or within the call's own deadline if that comes first. It races: a handler that
@@ -29,12 +28,12 @@ export function deadline(limitMs: number, clock: Clock): Layer {
 /** Ends the wait when time is up or when the caller gives up, whichever comes first. */
 class Race {
   readonly #linked: LinkedCancel;
-  readonly #takeBack: () => void;
+  readonly #cancelTimer: () => void;
   #onLost: ((error: AgentError) => void) | undefined;
 
   constructor(waitMs: number, clock: Clock, linked: LinkedCancel) {
     this.#linked = linked;
-    this.#takeBack = clock.after(waitMs, () =>
+    this.#cancelTimer = clock.after(waitMs, () =>
       linked.source.cancel(new AgentError("deadline", `no complete answer within ${Math.ceil(waitMs)} ms`, { sent: "maybe" })),
     );
     // Listens before anybody below does, so that a listener there that throws cannot keep the caller waiting.
@@ -53,9 +52,9 @@ class Race {
     if (this.cancel.reason !== undefined) run(this.cancel.reason);
   }
 
-  /** Leaves no timer and no listener behind. */
+  /** Removes its timer and listener. */
   end(): void {
-    this.#takeBack();
+    this.#cancelTimer();
     this.#linked.unlink();
   }
 }

@@ -1,17 +1,17 @@
 import type { Handler, Maybe } from "../envelope/index.js";
 
-/** One place a message can go: an agent, a replica of one, the same agent by another protocol. */
+/** A destination of messages: an agent, a replica, or the same agent over another protocol. */
 export interface Destination {
   /** Configured, never taken from the wire: it is a metric label. */
   readonly id: string;
   readonly handler: Handler;
   readonly protocol?: Maybe<string>;
-  /** Share of the messages relative to the others; 0 takes none unless nobody else is left. Default: 1. */
+  /** Relative share of the messages; 0 is used only if no other destination is left. Default: 1. */
   readonly weight?: Maybe<number>;
-  /** A message with tags goes only where all of them are known. */
+  /** A message with tags goes only to destinations that have all of them. */
   readonly tags?: Maybe<readonly string[]>;
-  /** A message whose intent is one of somebody's skills goes only to those who have it. */
+  /** A message whose intent names a skill goes only to destinations with that skill. */
   readonly skills?: Maybe<readonly string[]>;
-  /** A send with an idempotency key may be said to it twice. Asked per call: cards change. */
+  /** True if the destination deduplicates sends by idempotency key. Called per call: cards change. */
   idempotentSend?(): boolean;
 }

@@ -1,9 +1,9 @@
 import { AgentError, type Call, type Envelope, type Layer, type Loss, type Maybe, type Metadata } from "../envelope/index.js";
 
-/** Where a message says how many gateways it has passed, beside the header: some things between strip headers. */
+/** The message member for the number of gateways passed, in addition to the header: some intermediaries strip headers. */
 export const HOPS_KEY = "koine_hops";
 
-/** The message as it goes on behind one more gateway. */
+/** The message with its hop count. */
 export function withHops(envelope: Envelope, hops: number): Envelope {
   return { ...envelope, extra: extraWithHops(envelope.extra, hops) };
 }
@@ -12,12 +12,12 @@ export function extraWithHops(extra: Maybe<Metadata>, hops: number): Metadata {
   return extra === undefined ? { [HOPS_KEY]: hops } : { ...extra, [HOPS_KEY]: hops };
 }
 
-/** True for the loss of our own mark alone: no caller said anything that got lost. */
+/** True if only our own hop count was lost, nothing of the caller's. */
 export function isOwnMark({ path }: Loss, extra: Maybe<Metadata>): boolean {
   return extra === undefined && path === "message.extra";
 }
 
-/** Refuses what has passed too many gateways: it goes round in a circle. What a message says of its hops is not passed on to agents. */
+/** Rejects messages that passed too many gateways (a loop). The hop count is not passed on to agents. */
 export function refuseLoops(most: number): Layer {
   return (next) => (operation, call) => {
     const said = operation.kind === "send" ? hopsIn(operation.envelope) : undefined;

@@ -1,4 +1,4 @@
-/** ③ The layers: what happens to a call on its way, the same on client, server and gateway. */
+/** ③ Layers around calls, the same on client, server and gateway. */
 export { type Around, around, type Outcome, type Shape } from "./around.js";
 export { checkAnswers } from "./check-answers.js";
 export { type CircuitBreaker, type CircuitBreakerOptions, type CircuitSnapshot, circuitBreaker } from "./circuit/breaker.js";
@@ -11,9 +11,7 @@ export type { HedgeDelay, HedgeRules } from "./hedging/pair.js";
 export { type LimitedSignal, limitedSignal } from "./limited-signal.js";
 export { type LinkedCancel, linkedCancel } from "./linked-cancel.js";
 export { type LoadBalancer, type LoadBalancerOptions, loadBalancer } from "./load-balancer/load-balancer.js";
-export { isHarmless, isWorthRepeating } from "./may-repeat.js";
-export type { PolicyContext } from "./note-for.js";
-export type { CircuitState, PolicyNote, PolicyNoteKind, PolicySink, QueueName } from "./notes.js";
+export type { CircuitState, PolicyContext, PolicyNote, PolicyNoteKind, PolicySink, QueueName } from "./notes.js";
 export { limitOpenStreams, type OpenStreamLimits } from "./open-streams.js";
 export { type NumberingOptions, numbering } from "./ordering/numbering.js";
 export type { OrderedBy } from "./ordering/order-key.js";
@@ -21,10 +19,11 @@ export { type OrderingOptions, ordering } from "./ordering/ordering.js";
 export { type ReorderOptions, reorder } from "./ordering/reorder.js";
 export { SEQUENCE_KEY, type SequenceNumber, sequenceNumberOf } from "./ordering/sequence-number.js";
 export { type Bulkhead, type BulkheadOptions, type BulkheadSnapshot, bulkhead } from "./queueing/bulkhead.js";
-export { stopIterator } from "./replies/stop-iterator.js";
+export { stopIterator } from "./replies/iterators.js";
 export { type IterationWatch, watchIterable } from "./replies/watch-iterable.js";
 export { type RequestCacheOptions, requestCache } from "./request-cache/request-cache.js";
 export { type ResumeOptions, resumeStreams } from "./resume-streams.js";
+export { isRetryable, isSafeToRepeat } from "./retry-safety.js";
 export { type RetryBudget, type RetryBudgetOptions, retryBudget } from "./retrying/budget.js";
 export { type RetryOptions, retry } from "./retrying/retry.js";
 export { type ConsistentHashOptions, consistentHash } from "./selection/consistent-hash.js";

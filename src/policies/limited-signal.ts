@@ -9,7 +9,7 @@ export function limitedSignal(other: AbortSignal, ms: number): LimitedSignal {
   const controller = new AbortController();
   const end = (): void => controller.abort(other.reason);
   const timer = setTimeout(() => controller.abort(), ms);
-  // A limit is no reason to stay: whoever waits for more than it keeps the process alive.
+  // A time limit alone must not keep the process alive.
   timer.unref();
   if (other.aborted) end();
   else other.addEventListener("abort", end, { once: true });

@@ -1,9 +1,9 @@
 import { type Cancel, CancelSource } from "../envelope/index.js";
 
-/** A cancel of its own that also hears the one above it. */
+/** A cancel source that is also cancelled by its parent. */
 export interface LinkedCancel {
   readonly source: CancelSource;
-  /** Takes the listener off the one above; it may outlive many calls. */
+  /** Removes the listener from the parent, which may outlive many calls. */
   unlink(): void;
 }
 

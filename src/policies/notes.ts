@@ -1,10 +1,11 @@
-import type { AgentError, Maybe } from "../envelope/index.js";
+import type { AgentError, Call, Maybe, Operation } from "../envelope/index.js";
+import { traceIdOf } from "./trace-id.js";
 
-/** On every note: in which trace, and towards whom, by its configured name. */
+/** Fields of every note. */
 interface Noted {
   readonly traceId: Maybe<string>;
   readonly destination: string;
-  /** Of the destination, where it is known which one is spoken. */
+  /** The protocol of the destination, if known. */
   readonly protocol: Maybe<string>;
 }
 type Note<K extends string, Fields> = Noted & { readonly kind: K } & Fields;
@@ -12,13 +13,13 @@ type Note<K extends string, Fields> = Noted & { readonly kind: K } & Fields;
 export type CircuitState = "closed" | "open" | "half-open";
 export type QueueName = "bulkhead" | "ordering" | "reorder";
 
-/** What a policy did, for whoever watches: metrics, log lines, span events, the page. */
+/** What a policy did, for metrics, log lines, span events and the dashboard. */
 export type PolicyNote =
   /** A destination was chosen among several; `because` is one sentence for people. */
   | Note<"decision", { readonly policy: string; readonly among: readonly string[]; readonly because: string }>
   /**
-   * A second attempt was started beside the first (`fired`), and how that went. `stray`: the one that lost could not be
-   * called off, and its work may be going on; `error` says why.
+   * A second attempt was started (`fired`), and its outcome. `stray`: the losing attempt could not be
+   * cancelled, and its work may continue; `error` says why.
    */
   | Note<
       "hedge",
@@ -29,15 +30,34 @@ export type PolicyNote =
       }
     >
   | Note<"circuit", { readonly from: CircuitState; readonly to: CircuitState; readonly because: string }>
-  /** How many wait now. */
+  /** The current queue depth. */
   | Note<"queue", { readonly queue: QueueName; readonly depth: number }>
-  /** Messages of a sequence, by their numbers, were waited for in vain, and the one behind them went on. */
+  /** Missing messages of a sequence were skipped after `waitMs`. */
   | Note<"gap", { readonly first: number; readonly last: number; readonly waitMs: number }>
   | Note<"backoff", { readonly attempt: number; readonly waitMs: number; readonly error: AgentError }>
   | Note<"retry", { readonly attempt: number; readonly error: AgentError }>
-  /** An answer was given from the cache of earlier ones, or waited for the same request under way. */
+  /** An answer came from the cache, or joined the same request in flight. */
   | Note<"repeat", { readonly from: "cache" | "under-way" }>;
 
 export type PolicyNoteKind = PolicyNote["kind"];
-/** Must not throw, and must not wait. */
+/** Receives notes. Must not throw or block. */
 export type PolicySink = (note: PolicyNote) => void;
+
+/** The destination of a policy, and the receiver of its notes. */
+export interface PolicyContext {
+  /** Configured, never taken from the wire: it is a metric label. */
+  readonly destination: string;
+  readonly protocol?: Maybe<string>;
+  readonly notes?: Maybe<PolicySink>;
+}
+
+type OwnFields<N extends PolicyNote> = N extends PolicyNote ? Omit<N, "traceId" | "destination" | "protocol"> : never;
+
+/** Reports a note for a call; does nothing without a sink. */
+export function noteFor({ destination, protocol, notes }: PolicyContext) {
+  return (operation: Operation, call: Call, fields: OwnFields<PolicyNote>): void => {
+    if (notes === undefined) return;
+    // `OwnFields` took away exactly the three members that are put back here.
+    notes({ ...fields, traceId: traceIdOf(operation, call), destination, protocol } as PolicyNote);
+  };
+}

@@ -1,13 +1,13 @@
 import type { Layer } from "../envelope/index.js";
 import { around } from "./around.js";
-import { tooMany } from "./refused-turn.js";
+import { overloadedError } from "./queue-errors.js";
 import { wantsStream } from "./replies/shape.js";
 
 export interface OpenStreamLimits {
   readonly openStreamsPerOwner: number;
 }
 
-/** At most so many open streams for one owner, so that one caller cannot take all places. */
+/** Limits open streams per owner, so that one caller cannot exhaust them. */
 export function limitOpenStreams({ openStreamsPerOwner }: OpenStreamLimits): Layer {
   const open = new Map<string, number>();
   const counted = around<string>({
@@ -26,7 +26,7 @@ export function limitOpenStreams({ openStreamsPerOwner }: OpenStreamLimits): Lay
     return function limited(operation, call) {
       if (!wantsStream(operation)) return next(operation, call);
       if ((open.get(call.caller.owner) ?? 0) >= openStreamsPerOwner)
-        return Promise.reject(tooMany(`at most ${openStreamsPerOwner} streams are open for one caller`));
+        return Promise.reject(overloadedError(`at most ${openStreamsPerOwner} streams are open for one caller`));
       return counting(operation, call);
     };
   };

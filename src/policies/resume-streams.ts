@@ -11,10 +11,9 @@ import {
   type State,
 } from "../envelope/index.js";
 import type { Clock } from "./clock.js";
-import { DONE } from "./replies/done.js";
+import { DONE, stopIterator } from "./replies/iterators.js";
 import { iteratorOf, wantsStream } from "./replies/shape.js";
-import { stopIterator } from "./replies/stop-iterator.js";
-import { stateIn, taskIn } from "./task-named.js";
+import { stateIn, taskIdIn } from "./task-id.js";
 
 export interface ResumeOptions {
   /** The peer gives the rest of a stream from a cursor on. Without that a cut stream stays cut. */
@@ -112,7 +111,7 @@ class ResumedStream implements AsyncIterableIterator<AgentEvent> {
     this.#after = cursor === this.#mark ? undefined : cursor;
     if (this.#after !== undefined) this.#failures = 0;
     this.#mark = cursor ?? this.#mark;
-    this.#taskId = taskIn(event) ?? this.#taskId;
+    this.#taskId = taskIdIn(event) ?? this.#taskId;
     const state = stateIn(event);
     if (state === undefined || !this.#endsAt(state)) return;
     // A subscription would go on where the stream of a send ends.

@@ -13,7 +13,7 @@ export {
   type DuePush,
   type Entry,
   type Facts,
-  type Heard,
+  type EnqueueResult,
   type Hold,
   type IdempotencyKey,
   type LeaseRequest,
@@ -35,5 +35,5 @@ export {
   type Store,
   type TakenOver,
   type TaskLimits,
-  type Turned,
+  type TurnState,
 } from "../tasks/index.js";

@@ -19,9 +19,9 @@ export interface IncomingMessage extends Envelope {
   readonly text: string;
 }
 
-/** What an agent may say about an artifact beside its content. */
+/** Options of an artifact, besides its content. */
 export interface ArtifactOptions {
-  /** A fresh one unless told; with `append`, the artifact yielded last. */
+  /** Default: a new id; with `append`, the id of the artifact yielded last. */
   readonly id?: string;
   readonly name?: string;
   readonly description?: string;
@@ -35,7 +35,7 @@ export class Progress {
   constructor(
     readonly step: "working" | "artifact",
     readonly content: Maybe<Content>,
-    /** Of an artifact: its id is settled by whoever made this. */
+    /** For an artifact, the id is already set. */
     readonly options: ArtifactOptions,
   ) {}
 }
@@ -48,22 +48,22 @@ export class Ending {
   ) {}
 }
 
-/** An event of a task that runs elsewhere. */
-export type ElsewhereEvent = Extract<AgentEvent, { readonly kind: "status" | "artifact" }>;
+/** An event of a task that runs on an upstream. */
+export type UpstreamEvent = Extract<AgentEvent, { readonly kind: "status" | "artifact" }>;
 
 /**
- * What happened to a task that really runs elsewhere: written down as it is, only its ids become those of the task here.
- * Yielded, it goes on; returned, its last event must be one that ends the turn.
+ * Events of a task that runs on an upstream. They are journaled unchanged, except for the ids, which become those of this task.
+ * If yielded, the turn continues; if returned, the last event must end the turn.
  */
 export class Relayed {
   constructor(
-    readonly events: readonly ElsewhereEvent[],
-    /** Kept with the task in the same step as the events. */
+    readonly events: readonly UpstreamEvent[],
+    /** Stored with the task in the same step as the events. */
     readonly state: Maybe<Json>,
   ) {}
 }
 
-/** A message that somebody else has answered with: it goes on as it is. */
+/** A message an upstream answered with, forwarded unchanged. */
 export class RelayedMessage {
   constructor(
     readonly message: Envelope,
@@ -71,32 +71,32 @@ export class RelayedMessage {
   ) {}
 }
 
-/** What an agent knows about the call it answers, and what it can do beside answering. */
+/** The call an agent function is answering, and the actions available to it. */
 export interface TaskContext {
-  /** Undefined while the exchange has no task: a bare reply never gets one. */
+  /** Undefined while the exchange has no task; a bare reply never gets one. */
   readonly id: Maybe<string>;
   readonly sessionId: string;
-  /** Counts from 1; a question ends a turn and the answer begins the next. */
+  /** Starts at 1. A question ends a turn, and its answer begins the next one. */
   readonly turn: number;
-  /** What was said on this task before the message at hand. */
+  /** Earlier messages of this task, without the current one. */
   readonly history: readonly Envelope[];
   /** The JSON value saved by an earlier turn. */
   readonly state: Json | undefined;
-  /** Kept with the task when the turn ends; a turn that ends without a task keeps nothing. */
+  /** Stores a value with the task when the turn ends. Ignored if the turn ends without a task. */
   save(state: Json): void;
-  /** The work must stop: cancel, `ttlMs`, shutdown after the drain; for a bare reply also the caller hanging up. */
+  /** Aborted on cancel, `ttlMs`, shutdown after the drain and, for a bare reply, when the caller disconnects. */
   readonly signal: AbortSignal;
-  /** The same for those who need no platform signal; costs less. */
+  /** Same as `signal`, cheaper than a platform signal. */
   readonly cancel: Cancel;
-  /** The call that brought the message. Undefined for a message that waited for its turn, and after a restart. */
+  /** The call that carried the message. Undefined for a queued message and after a restart. */
   readonly call: Maybe<Call>;
   /** What the caller waits for. */
   readonly delivery: OperationOf<"send">["delivery"];
-  /** This turn was begun before, by a process that is gone; `state` is what it kept last. */
+  /** True if another process started this turn and stopped; `state` is the value it saved last. */
   readonly restarted: boolean;
-  /** Who calls, by the name admission gave. */
+  /** The caller's id, as set by admission. */
   readonly caller: string;
-  /** Whose the task is: tenant, scheme and subject of the caller as one string. */
+  /** The owner of the task: tenant, scheme and subject of the caller as one string. */
   readonly owner: string;
   readonly outputModes: readonly string[];
   /** The extension URIs that are active for this call. */
@@ -108,24 +108,24 @@ export interface TaskContext {
   askForAuthorization(question: Content): Ending;
   reject(reason: Content): Ending;
   fail(reason: Content): Ending;
-  /** Ends the task with a status message, beside or instead of artifacts. */
+  /** Ends the task with a status message, in addition to or instead of artifacts. */
   complete(message?: Content): Ending;
-  /** What a URL part points to, through the guard, size and digest checked; other parts come back as they are. */
+  /** Fetches the content of a URL part through the outbound guard and checks size and digest. Other parts are returned unchanged. */
   fetch(part: Part): Promise<Part>;
-  /** The task as it stands, everything yielded so far included. */
+  /** The current task, including everything yielded so far. */
   snapshot(): Promise<Maybe<Task>>;
 }
 
-/** How a turn ends: with content, with an ending, or with nothing. */
+/** The return value of an agent: content, an ending, or nothing. */
 export type Result = Content | Ending | Relayed | RelayedMessage | undefined | void;
 
-/** An agent's work while it goes on. A yielded string is the next piece of the answer, so `yield token` streams text. */
+/** A streaming agent. A yielded string is the next chunk of the answer, so `yield token` streams text. */
 export type AgentStream = AsyncGenerator<Progress | Relayed | string, Result, void>;
 
-/** An agent: written once, reached over every protocol. */
+/** An agent: one function, served over every protocol. */
 export type AgentFunction = (message: IncomingMessage, task: TaskContext) => Promise<Result> | Result | AgentStream;
 
-/** True for what an `async *` function hands back. */
+/** True for the return value of an `async *` function. */
 export function isStream(output: unknown): output is AgentStream {
   return typeof output === "object" && output !== null && Symbol.asyncIterator in output;
 }

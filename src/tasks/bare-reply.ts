@@ -1,55 +1,55 @@
 import { AgentError, type AgentEvent, type Maybe } from "../envelope/index.js";
 import { type AgentStream, Ending, isStream, Relayed, RelayedMessage, type Result } from "./agent-function.js";
 import { agentMessage, InboundMessage, relayedMessage } from "./messages.js";
-import { rethrowOurs } from "./refusals.js";
+import { rethrowAsAgentError } from "./refusals.js";
 import type { Run } from "./run.js";
 import type { Endable, RuntimeContext } from "./runtime-context.js";
-import { type Asking, Existing, startTask } from "./start-task.js";
+import { Existing, type SendRequest, startTask } from "./start-task.js";
 import { Turn, ttlOf } from "./turn.js";
-import { onGivingUp } from "./wait.js";
+import { onCallAborted } from "./wait.js";
 
 /**
- * An exchange that needs no task: a message comes back. It becomes a task when the agent yields something or asks back.
- * Until then it has no life of its own, so a caller that hangs up stops the work.
+ * An exchange without a task: the answer is one message. It becomes a task when the agent yields or asks a question.
+ * Until then a caller that disconnects stops the work.
  */
 export class BareReply implements Endable {
-  readonly #place: RuntimeContext;
-  readonly #asking: Asking;
+  readonly #context: RuntimeContext;
+  readonly #request: SendRequest;
   readonly #turn: Turn;
   #stream: AgentStream | undefined;
   #run: Maybe<Run>;
   #resolve: (opened: AgentEvent | Run) => void = () => undefined;
   #reject: (reason: AgentError) => void = () => undefined;
   #release: (() => void) | undefined;
-  /** `joining`: the task is being made. `over`: answered, or given up. */
+  /** `joining`: the task is being created. `over`: answered or aborted. */
   #phase: "bare" | "joining" | "over" = "bare";
   #expired: AgentError | undefined;
   #abandoned = false;
 
-  constructor(place: RuntimeContext, asking: Asking) {
-    this.#place = place;
-    this.#asking = asking;
-    this.#turn = firstTurn(place, asking);
+  constructor(context: RuntimeContext, request: SendRequest) {
+    this.#context = context;
+    this.#request = request;
+    this.#turn = firstTurn(context, request);
   }
 
-  /** The message, or the run it became. */
+  /** Resolves to the message, or to the run the exchange became. */
   begin(): Promise<AgentEvent | Run> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
-      this.#place.replies.add(this);
-      const { call, operation } = this.#asking;
-      this.#release = onGivingUp(this.#place, call, (reason) => this.end(reason));
+      this.#context.replies.add(this);
+      const { call, operation } = this.#request;
+      this.#release = onCallAborted(this.#context, call, (reason) => this.end(reason));
       const ttlMs = ttlOf(operation.envelope);
       if (ttlMs !== undefined) this.#turn.expireAfter(ttlMs, (reason) => this.#expire(reason));
       void this.#work();
     });
   }
 
-  /** Nobody waits any longer, or the runtime closes. */
+  /** The caller is gone or the runtime is closing. */
   end(reason: AgentError): void {
     if (this.#phase !== "bare") return;
-    this.#place.abandoned += 1;
+    this.#context.abandoned += 1;
     this.#abandoned = true;
     this.#turn.stop(reason);
     this.#stream?.return(undefined).catch(() => undefined);
@@ -59,7 +59,7 @@ export class BareReply implements Endable {
 
   async #work(): Promise<void> {
     try {
-      const { named, operation } = this.#asking;
+      const { named, operation } = this.#request;
       if (this.#phase !== "bare") return;
       const output = named.agent.handle(new InboundMessage(operation.envelope), this.#turn);
       const result = isStream(output) ? await this.#firstStep(output) : await output;
@@ -69,11 +69,11 @@ export class BareReply implements Endable {
     } catch (thrown) {
       this.#fail(AgentError.from(thrown));
     } finally {
-      if (this.#abandoned) this.#place.abandoned -= 1;
+      if (this.#abandoned) this.#context.abandoned -= 1;
     }
   }
 
-  /** What a stream returns without yielding; one that yields becomes a task here. */
+  /** Returns the result of a stream that never yields. A stream that yields becomes a task here. */
   async #firstStep(stream: AgentStream): Promise<Result> {
     this.#stream = stream;
     const step = await stream.next();
@@ -84,22 +84,22 @@ export class BareReply implements Endable {
   }
 
   #answer(result: Exclude<Result, Ending | Relayed>): void {
-    const { operation, named, sessionId } = this.#asking;
-    const conversation = { agent: named.name, heard: operation.envelope, sessionId, taskId: undefined };
+    const { operation, named, sessionId } = this.#request;
+    const conversation = { agent: named.name, request: operation.envelope, sessionId, taskId: undefined };
     // A message has at least one part on every wire.
     const message =
       result instanceof RelayedMessage
         ? relayedMessage(conversation, result.message)
-        : agentMessage(conversation, result ?? "", this.#place.ids);
+        : agentMessage(conversation, result ?? "", this.#context.ids);
     const head = result instanceof RelayedMessage ? result.head : undefined;
     this.#turn.end();
     this.#leave("over");
     this.#resolve({ kind: "message", message, head, cursor: undefined });
   }
 
-  /** From here on the work is a task's: hanging up no longer stops it. */
+  /** From here on the work belongs to a task: a disconnect no longer stops it. */
   async #join(begin: (run: Run) => void): Promise<void> {
-    const starting = startTask(this.#place, this.#asking, this.#turn).catch(rethrowOurs);
+    const starting = startTask(this.#context, this.#request, this.#turn).catch(rethrowAsAgentError);
     this.#leave("joining");
     const run = await starting;
     // Only a key leads to a task that exists, and a send with a key is never bare.
@@ -127,16 +127,16 @@ export class BareReply implements Endable {
 
   #leave(phase: "joining" | "over"): void {
     this.#phase = phase;
-    this.#place.replies.delete(this);
-    this.#place.checkIdle();
+    this.#context.replies.delete(this);
+    this.#context.checkIdle();
     this.#release?.();
     this.#release = undefined;
   }
 }
 
-/** The first turn of whatever this becomes. */
-export function firstTurn(place: RuntimeContext, { operation, call, sessionId }: Asking): Turn {
-  return new Turn(place, {
+/** The first turn of an exchange. */
+export function firstTurn(context: RuntimeContext, { operation, call, sessionId }: SendRequest): Turn {
+  return new Turn(context, {
     message: operation.envelope,
     sessionId,
     caller: call.caller.id,

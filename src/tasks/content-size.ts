@@ -1,9 +1,9 @@
 import type { Artifact, Envelope, Json, Maybe, Part, Task, TaskEvent } from "../envelope/index.js";
 
-/** What an object costs beside its text; a rough figure for a limit, not a measurement. */
+/** Estimated overhead per object; an approximation for limits, not a measurement. */
 const OBJECT_BYTES = 64;
 
-/** About how many bytes an entry of a journal holds. Costs as much as the entry is long. */
+/** Approximate size of a journal entry in bytes. Linear in its length. */
 export function eventSize(event: TaskEvent): number {
   switch (event.kind) {
     case "task":
@@ -19,7 +19,7 @@ export function eventSize(event: TaskEvent): number {
   }
 }
 
-/** About how many bytes a message holds. */
+/** Approximate size of a message in bytes. */
 export function messageSize(message: Envelope): number {
   const { id, src, dst, intent, content, references, extensions, metadata, extra, proofs = [] } = message;
   const names = id.length + src.length + dst.length + intent.length + namesSize(references) + namesSize(extensions);
@@ -28,7 +28,7 @@ export function messageSize(message: Envelope): number {
   return bytes;
 }
 
-/** About how many bytes a JSON value holds. */
+/** Approximate size of a JSON value in bytes. */
 export function jsonSize(value: Maybe<Json>): number {
   if (value === undefined || value === null) return 0;
   if (typeof value === "string") return value.length;

@@ -1,21 +1,21 @@
 import { AgentError, type Cursor } from "../envelope/index.js";
 
-/** A place in a task's journal. */
+/** A position in a task's journal. */
 export interface JournalPosition {
   readonly taskId: string;
-  /** The last entry its reader has seen. */
+  /** The last entry the reader has received. */
   readonly seq: number;
 }
 
 const SEQUENCE = /^[0-9a-z]{1,10}$/;
 
-/** Names task and sequence, so that a resume needs no other state. */
+/** Encodes task id and sequence number, so that resuming needs no other state. */
 export function cursorOf(taskId: string, seq: number): Cursor {
-  // The brand exists in the type system only; this is the one place that makes cursors.
+  // The brand exists in the type system only; cursors are created only here.
   return `${seq.toString(36)}.${taskId}` as Cursor;
 }
 
-/** Where the reader stopped. What is no cursor of ours is the caller's mistake. */
+/** Parses a cursor. Throws `invalid_message` for anything else. */
 export function journalPositionOf(cursor: string, maxBytes: number): JournalPosition {
   const dot = cursor.indexOf(".");
   const seq = cursor.slice(0, Math.max(dot, 0));

@@ -1,12 +1,12 @@
 import type { AgentEvent } from "../envelope/index.js";
 import { JournalReader } from "./journal-reader.js";
-import { rethrowOurs } from "./refusals.js";
+import { rethrowAsAgentError } from "./refusals.js";
 
 const OVER: IteratorResult<AgentEvent> = Object.freeze({ done: true, value: undefined });
 
 /**
- * Events of something that is opened when the first is asked for: one event, or a reader. Not a generator, because
- * `return()` must not wait for what the stream waits for.
+ * A lazily opened stream of events: one event, or a journal reader. Not a generator, because
+ * `return()` must not wait for a pending read.
  */
 export class EventStream implements AsyncIterableIterator<AgentEvent> {
   readonly #open: () => Promise<JournalReader | AgentEvent>;
@@ -22,7 +22,7 @@ export class EventStream implements AsyncIterableIterator<AgentEvent> {
     return this;
   }
 
-  /** Once there is a reader it is asked directly: one promise an event instead of two. */
+  /** Reads directly from the reader once it exists: one promise per event instead of two. */
   next(): Promise<IteratorResult<AgentEvent>> {
     return this.#reader === undefined || this.#over ? this.#first() : this.#reader.next();
   }
@@ -30,7 +30,7 @@ export class EventStream implements AsyncIterableIterator<AgentEvent> {
   async #first(): Promise<IteratorResult<AgentEvent>> {
     if (this.#over) return OVER;
     this.#opened ??= this.#open();
-    const opened = await this.#opened.catch(rethrowOurs);
+    const opened = await this.#opened.catch(rethrowAsAgentError);
     if (opened instanceof JournalReader) {
       this.#reader = opened;
       return opened.next();
@@ -40,7 +40,7 @@ export class EventStream implements AsyncIterableIterator<AgentEvent> {
     return { done: false, value: opened };
   }
 
-  /** The reader went away. What it read goes on. */
+  /** Stops reading. The task continues. */
   async return(): Promise<IteratorResult<AgentEvent>> {
     this.#over = true;
     void this.#opened?.then(

@@ -1,9 +1,8 @@
-/** What is under way: the task runtime, and the stores it stands on. */
+/** The task runtime and its stores. */
 export {
   type AgentFunction,
   type AgentStream,
   type ArtifactOptions,
-  type ElsewhereEvent,
   Ending,
   type IncomingMessage,
   isStream,
@@ -12,6 +11,7 @@ export {
   RelayedMessage,
   type Result,
   type TaskContext,
+  type UpstreamEvent,
 } from "./agent-function.js";
 export { DEFAULT_TASK_LIMITS, type TaskLimits } from "./limits.js";
 export { byStatusTime, type PageEnd, pageEndOf, pageTokenOf } from "./page-token.js";
@@ -24,9 +24,9 @@ export type {
   CancelRequested,
   Created,
   DuePush,
+  EnqueueResult,
   Entry,
   Facts,
-  Heard,
   Hold,
   IdempotencyKey,
   LeaseRequest,
@@ -37,7 +37,7 @@ export type {
   Snapshot,
   Store,
   TakenOver,
-  Turned,
+  TurnState,
 } from "./store.js";
 export { createMemoryStore, type MemoryStoreOptions, type MemoryStoreSize } from "./stores/memory.js";
 export { openRedisStore, openSqliteStore } from "./stores/open.js";

@@ -9,34 +9,34 @@ import {
   type TaskEvent,
 } from "../envelope/index.js";
 import { cursorOf } from "./cursor.js";
-import { asOurs } from "./refusals.js";
+import { asAgentError } from "./refusals.js";
 import type { Endable, RuntimeContext } from "./runtime-context.js";
 import type { Entry } from "./store.js";
-import { onGivingUp } from "./wait.js";
+import { onCallAborted } from "./wait.js";
 
-/** What is read, from where, and how far. */
+/** Which part of a journal to read. */
 export interface Reading {
   readonly taskId: string;
   readonly owner: string;
-  /** The reader has seen everything up to here. */
+  /** Sequence number of the last entry the reader has. */
   readonly after: number;
-  /** Given before anything is read. */
+  /** Delivered before the first entry. */
   readonly first: Maybe<AgentEvent>;
-  /** States after which nothing more is given. */
+  /** True for states that end the stream. */
   endsAt(state: State): boolean;
-  /** False: the log as it is, and no waiting. */
+  /** False: deliver the existing entries and stop. */
   readonly follow: boolean;
 }
 
-const NOT_ASKED: Promise<unknown> = Promise.resolve();
+const IDLE: Promise<unknown> = Promise.resolve();
 const OVER: IteratorResult<AgentEvent> = Object.freeze({ done: true, value: undefined });
 
 /**
- * A task's journal from a cursor on. It pulls when its reader does, so a slow reader costs a cursor, not a queue. Written
- * by hand, because `return()` on a waiting generator waits with it. The task does not notice its readers.
+ * Reads a task's journal from a cursor on. It pulls on demand, so a slow reader costs a cursor, not a queue. Written
+ * by hand, because `return()` on a suspended generator waits for it. Readers do not affect the task.
  */
 export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable {
-  readonly #place: RuntimeContext;
+  readonly #context: RuntimeContext;
   readonly #reading: Reading;
   readonly #release: (() => void)[] = [];
   #first: Maybe<AgentEvent>;
@@ -45,24 +45,24 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
   #next = 0;
   #over = false;
   #failure: AgentError | undefined;
-  #rung = false;
+  #notified = false;
   #wakeUp: (() => void) | undefined;
-  #asked = 0;
-  #last: Promise<unknown> = NOT_ASKED;
+  #pendingReads = 0;
+  #last: Promise<unknown> = IDLE;
 
-  constructor(place: RuntimeContext, reading: Reading, call: Call) {
-    this.#place = place;
+  constructor(context: RuntimeContext, reading: Reading, call: Call) {
+    this.#context = context;
     this.#reading = reading;
     this.#first = reading.first;
     this.#after = reading.after;
-    place.readers.add(this);
+    context.readers.add(this);
     this.#release.push(
-      place.store.wake(reading.taskId, () => this.#ring()),
-      onGivingUp(place, call, (reason) => this.end(reason)),
+      context.store.wake(reading.taskId, () => this.#notify()),
+      onCallAborted(context, call, (reason) => this.end(reason)),
     );
   }
 
-  /** Sequence number of the last entry that was given. */
+  /** Sequence number of the last delivered entry. */
   get after(): number {
     return this.#after;
   }
@@ -72,9 +72,9 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
   }
 
   next(): Promise<IteratorResult<AgentEvent>> {
-    this.#asked += 1;
-    // Whoever asks again before the answer gets the entries in the order of asking.
-    const step = this.#asked === 1 ? this.#step() : this.#last.then(this.#step, this.#step);
+    this.#pendingReads += 1;
+    // Concurrent calls get the entries in the order of the calls.
+    const step = this.#pendingReads === 1 ? this.#step() : this.#last.then(this.#step, this.#step);
     this.#last = step;
     return step;
   }
@@ -84,7 +84,7 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
     return OVER;
   }
 
-  /** Nothing more is given: the reader went away, its time is over, or the runtime closes. */
+  /** Ends the stream with an error: cancel, deadline or shutdown. */
   end(reason: AgentError): void {
     if (this.#over) return;
     this.#failure = reason;
@@ -106,9 +106,9 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
       return this.#ending();
     } catch (thrown) {
       this.#stop();
-      throw asOurs(thrown);
+      throw asAgentError(thrown);
     } finally {
-      this.#asked -= 1;
+      this.#pendingReads -= 1;
     }
   };
 
@@ -131,8 +131,8 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
 
   async #pull(): Promise<void> {
     const { taskId, owner, follow } = this.#reading;
-    this.#rung = false;
-    const page = await this.#place.store.read(taskId, owner, this.#after, this.#place.limits.entriesPerRead);
+    this.#notified = false;
+    const page = await this.#context.store.read(taskId, owner, this.#after, this.#context.limits.entriesPerRead);
     if (page === undefined || this.#after + 1 < page.firstKept) {
       this.end(new AgentError("expired", "these entries of the task are no longer kept", { detail: { taskId } }));
       return;
@@ -141,34 +141,34 @@ export class JournalReader implements AsyncIterableIterator<AgentEvent>, Endable
     this.#next = 0;
     if (page.entries.length > 0) return;
     if (page.closed || !follow) this.#stop();
-    else if (!this.#rung && !this.#over) await this.#wait();
+    else if (!this.#notified && !this.#over) await this.#wait();
   }
 
   async #wait(): Promise<void> {
-    // Hints between processes can be lost; in one process they cannot.
-    const { store, timers, limits } = this.#place;
-    const off = store.listen === undefined ? undefined : timers.after(limits.lookAgainMs, () => this.#ring());
+    // Notifications between processes can be lost, so a shared store is also polled.
+    const { store, timers, limits } = this.#context;
+    const off = store.listen === undefined ? undefined : timers.after(limits.lookAgainMs, () => this.#notify());
     await new Promise<void>((resolve) => {
       this.#wakeUp = resolve;
     });
     off?.();
   }
 
-  #ring(): void {
-    this.#rung = true;
+  #notify(): void {
+    this.#notified = true;
     this.#wakeUp?.();
     this.#wakeUp = undefined;
   }
 
   #stop(): void {
     this.#over = true;
-    this.#place.readers.delete(this);
+    this.#context.readers.delete(this);
     for (const release of this.#release.splice(0)) release();
-    this.#ring();
+    this.#notify();
   }
 }
 
-/** The event with its place in the log. Member by member: a spread costs several times as much, and this runs for every event. */
+/** Adds the cursor. Member by member: a spread costs several times as much, and this runs for every event. */
 function withCursor(event: TaskEvent, cursor: Cursor): AgentEvent {
   switch (event.kind) {
     case "task":
@@ -186,7 +186,7 @@ function withCursor(event: TaskEvent, cursor: Cursor): AgentEvent {
   }
 }
 
-/** Where a stream that a send has opened ends: A2A 1.0 §7.6.1 keeps it open while an authorization is awaited. */
+/** States that end the stream of a send. A2A 1.0 §7.6.1 keeps it open while authorization is pending. */
 export function endsSendStream(state: State): boolean {
   return isTerminal(state) || state === "input-required";
 }

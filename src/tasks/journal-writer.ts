@@ -1,17 +1,17 @@
 import { AgentError, type Json, type Maybe, type Task, type TaskEvent, TaskFold } from "../envelope/index.js";
-import { isAway, retryWhileAway } from "./retry-delay.js";
 import type { RuntimeContext } from "./runtime-context.js";
 import type { Refusal } from "./store.js";
+import { isStoreUnavailable, retryWhileUnavailable } from "./store-retry.js";
 
-/** `away`: the store did not answer for too long. `unwritable`: it cannot take these entries, now or ever. */
-export type Unwritten = Refusal | "away" | "unwritable";
+/** `unavailable`: the store did not answer in time. `unwritable`: the store can never accept these entries. */
+export type WriteRefusal = Refusal | "unavailable" | "unwritable";
 
-/** What became of a write. */
-export type Written =
+/** The result of a write. */
+export type WriteResult =
   | { readonly ok: true; readonly cancelRequested: boolean }
-  | { readonly ok: false; readonly because: Unwritten };
+  | { readonly ok: false; readonly because: WriteRefusal };
 
-/** Whose journal is written, by which epoch, from which entry on. */
+/** Which journal to write, in which epoch, after which entry. */
 export interface WriterStart {
   readonly taskId: string;
   readonly owner: string;
@@ -19,41 +19,41 @@ export interface WriterStart {
   readonly seq: number;
 }
 
-const NOTHING_TO_WRITE: Written = Object.freeze({ ok: true, cancelRequested: false });
+const NOTHING_TO_WRITE: WriteResult = Object.freeze({ ok: true, cancelRequested: false });
 
-/** The one writer of a task's journal: entries in order, one append at a time, those of one tick together. */
+/** The only writer of a task's journal: entries in order, one append at a time, batched per tick. */
 export class JournalWriter {
   readonly taskId: string;
   readonly owner: string;
   readonly epoch: number;
-  readonly #place: RuntimeContext;
-  readonly #heed: (written: Written) => void;
+  readonly #context: RuntimeContext;
+  readonly #onWritten: (written: WriteResult) => void;
   #seq: number;
   #pending: TaskEvent[] = [];
-  /** Everything this writer has written, as long as it is little. */
+  /** Everything this writer has written, up to `entriesPerSnapshot`. */
   #written: TaskEvent[] | undefined = [];
-  /** To be kept with the next entries, or alone when there are none. */
+  /** State to store with the next entries, or alone if there are none. */
   #state: Maybe<Json>;
-  #writing: Promise<Written> | undefined;
-  /** Entries were refused for good: what comes behind them would hide that they are missing. */
-  #refused: Maybe<Written>;
+  #writing: Promise<WriteResult> | undefined;
+  /** Set once entries were rejected permanently: later entries would hide the gap. */
+  #refused: Maybe<WriteResult>;
 
-  /** `heed` hears of every write that nobody waited for. */
-  constructor(place: RuntimeContext, start: WriterStart, heed: (written: Written) => void) {
-    this.#place = place;
-    this.#heed = heed;
+  /** `onWritten` is called for every write nobody awaits. */
+  constructor(context: RuntimeContext, start: WriterStart, onWritten: (written: WriteResult) => void) {
+    this.#context = context;
+    this.#onWritten = onWritten;
     this.taskId = start.taskId;
     this.owner = start.owner;
     this.epoch = start.epoch;
     this.#seq = start.seq;
   }
 
-  /** Sequence number of the last entry that was written. */
+  /** Sequence number of the last written entry. */
   get seq(): number {
     return this.#seq;
   }
 
-  /** The task with all that was written: it saves asking the store for what was just given to it. Undefined when it is too much. */
+  /** The task with everything written so far, without reading the store. Undefined if that is more than the writer keeps. */
   addedTo(opening: Task): Maybe<Task> {
     if (this.#written === undefined) return undefined;
     const fold = new TaskFold(opening);
@@ -62,21 +62,21 @@ export class JournalWriter {
   }
 
   get isFull(): boolean {
-    return this.#pending.length >= this.#place.limits.entriesPerAppend;
+    return this.#pending.length >= this.#context.limits.entriesPerAppend;
   }
 
   add(event: TaskEvent): void {
-    if (this.#pending.push(event) === 1) this.#place.afterThisTick(this.#flush);
+    if (this.#pending.push(event) === 1) this.#context.afterThisTick(this.#flush);
   }
 
-  /** Kept in one step with whatever is written next. */
+  /** Stores the state in one step with the next write. */
   keep(state: Json): void {
-    if (this.#state === undefined && this.#pending.length === 0) this.#place.afterThisTick(this.#flush);
+    if (this.#state === undefined && this.#pending.length === 0) this.#context.afterThisTick(this.#flush);
     this.#state = state;
   }
 
-  /** Everything added so far is in the journal, and `state` beside it; or refused. */
-  async write(state?: Maybe<Json>): Promise<Written> {
+  /** Writes everything added so far, and `state`. */
+  async write(state?: Maybe<Json>): Promise<WriteResult> {
     while (this.#writing !== undefined) await this.#writing;
     if (this.#refused !== undefined) return this.#refused;
     if (this.#pending.length === 0 && state === undefined && this.#state === undefined) return NOTHING_TO_WRITE;
@@ -85,25 +85,25 @@ export class JournalWriter {
     return this.#append(events, state, false);
   }
 
-  /** Waits for the next turn, so that an agent that never waits cannot keep the others from theirs, and for the store. */
-  async drain(): Promise<Written> {
-    await new Promise<void>((resolve) => this.#place.timers.nextTurn(resolve));
+  /** Yields to the event loop, so that an agent that never awaits cannot starve others, and waits for the store. */
+  async drain(): Promise<WriteResult> {
+    await new Promise<void>((resolve) => this.#context.timers.nextTurn(resolve));
     return this.write();
   }
 
-  /** The last write of a turn: `ending` comes behind all that was added, which stays to be written if refused with `heard`. */
-  async end(ending: readonly TaskEvent[], state: Maybe<Json>, unlessHeard: boolean): Promise<Written> {
+  /** The last write of a turn, after everything added. If rejected with `heard`, the added entries stay pending. */
+  async end(ending: readonly TaskEvent[], state: Maybe<Json>, unlessQueued: boolean): Promise<WriteResult> {
     while (this.#writing !== undefined) await this.#writing;
     if (this.#refused !== undefined) return this.#refused;
     const before = this.#pending;
     this.#pending = [];
-    const written = await this.#append(before.length === 0 ? ending : before.concat(ending), state, unlessHeard);
+    const written = await this.#append(before.length === 0 ? ending : before.concat(ending), state, unlessQueued);
     if (!written.ok && written.because === "heard") for (const event of before) this.add(event);
     return written;
   }
 
-  /** The last write of all. Where something cannot be kept, only the status is written: it says that the task has failed. */
-  async close(status: TaskEvent): Promise<Written> {
+  /** The last write of a task. If pending entries cannot be stored, only the closing status is written. */
+  async close(status: TaskEvent): Promise<WriteResult> {
     const written = await this.end([status], undefined, false);
     if (written.ok || !isFault(written.because)) return written;
     this.#refused = undefined;
@@ -112,13 +112,13 @@ export class JournalWriter {
   }
 
   readonly #flush = (): void => {
-    if (this.#pending.length > 0 || this.#state !== undefined) void this.write().then(this.#heed);
+    if (this.#pending.length > 0 || this.#state !== undefined) void this.write().then(this.#onWritten);
   };
 
-  async #append(events: readonly TaskEvent[], state: Maybe<Json>, unlessHeard: boolean): Promise<Written> {
+  async #append(events: readonly TaskEvent[], state: Maybe<Json>, unlessQueued: boolean): Promise<WriteResult> {
     const kept = state ?? this.#state;
     this.#state = undefined;
-    const writing = this.#tryAppend(events, kept, unlessHeard);
+    const writing = this.#tryAppend(events, kept, unlessQueued);
     this.#writing = writing;
     const written = await writing;
     this.#writing = undefined;
@@ -127,38 +127,38 @@ export class JournalWriter {
   }
 
   /**
-   * Never rejects: a store that fails is a write that was refused. One that was away knows by epoch and sequence whether an
-   * earlier try was written after all.
+   * Never rejects: a failing store is reported as a rejected write. Epoch and sequence tell a store whether an
+   * earlier attempt was written after all.
    */
-  async #tryAppend(events: readonly TaskEvent[], state: Maybe<Json>, unlessHeard: boolean): Promise<Written> {
-    const batch = { epoch: this.epoch, after: this.#seq, events, state, unlessHeard };
+  async #tryAppend(events: readonly TaskEvent[], state: Maybe<Json>, unlessQueued: boolean): Promise<WriteResult> {
+    const batch = { epoch: this.epoch, after: this.#seq, events, state, unlessQueued };
     try {
-      const appended = await retryWhileAway(this.#place, () => this.#place.store.append(this.taskId, batch));
+      const appended = await retryWhileUnavailable(this.#context, () => this.#context.store.append(this.taskId, batch));
       if (!appended.ok) return appended;
       this.#seq += events.length;
       this.#keep(events);
-      if (appended.toTell) this.#place.push?.nudge();
+      if (appended.pushDue) this.#context.push?.nudge();
       return appended;
     } catch (thrown) {
-      return { ok: false, because: isAway(thrown) ? "away" : "unwritable" };
+      return { ok: false, because: isStoreUnavailable(thrown) ? "unavailable" : "unwritable" };
     }
   }
 
   #keep(events: readonly TaskEvent[]): void {
     if (this.#written === undefined) return;
-    if (this.#written.length + events.length > this.#place.limits.entriesPerSnapshot) this.#written = undefined;
+    if (this.#written.length + events.length > this.#context.limits.entriesPerSnapshot) this.#written = undefined;
     else for (const event of events) this.#written.push(event);
   }
 }
 
-/** What the agent did wrong, where a write was refused for it; undefined where the task is simply not ours any more. */
-export function faultOf(because: Unwritten): Maybe<AgentError> {
+/** The error of a write rejected because of its content; undefined if the lease was lost. */
+export function faultOf(because: WriteRefusal): Maybe<AgentError> {
   if (!isFault(because)) return undefined;
-  if (because === "unwritable") return new AgentError("internal", "what the agent said cannot be kept");
+  if (because === "unwritable") return new AgentError("internal", "the agent's output cannot be stored");
   return new AgentError("too_large", "the task has reached the limit of its journal");
 }
 
-/** Refused for what was said, not for who says it. */
-function isFault(because: Unwritten): because is "full" | "unwritable" {
+/** True if the content was rejected, not the writer. */
+function isFault(because: WriteRefusal): because is "full" | "unwritable" {
   return because === "full" || because === "unwritable";
 }

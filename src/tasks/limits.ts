@@ -1,25 +1,25 @@
-/** Everything about tasks that can grow, and every wait, has a name, a unit and a modest default. */
+/** Limits of the task runtime and its stores. Every limit has a name, a unit and a modest default. */
 export interface TaskLimits {
   readonly runningTasks: number;
   readonly runningTasksPerOwner: number;
-  /** Agents that were told to stop and have not: their work still costs something. */
+  /** Agents that were stopped but have not returned: their work still costs something. */
   readonly abandonedRuns: number;
   readonly keptTasks: number;
-  /** How long a finished task can still be read. */
+  /** How long a finished task is kept. */
   readonly keptTasksMs: number;
-  /** Journals of all tasks together, as a store in memory counts them. */
+  /** Total size of all journals in the memory store. */
   readonly keptBytes: number;
-  /** Messages shown of one task: the newest. */
+  /** Most messages returned for one task, newest first. */
   readonly historyPerTask: number;
   readonly journalEntries: number;
   readonly journalBytes: number;
-  /** A run that has this many unwritten entries waits for the store. */
+  /** A run with this many unwritten entries waits for the store. */
   readonly entriesPerAppend: number;
-  /** Entries one reader takes from the store at once. */
+  /** Entries per read from the store. */
   readonly entriesPerRead: number;
   /** A durable store writes a snapshot at most this often. */
   readonly entriesPerSnapshot: number;
-  /** Messages that wait for a running task's next turn. */
+  /** Queued messages per running task. */
   readonly inputsPerTask: number;
   /** The value an agent saves for its next turn. */
   readonly stateBytes: number;
@@ -28,16 +28,16 @@ export interface TaskLimits {
   readonly idempotencyKeys: number;
   readonly idempotencyKeysPerOwner: number;
   readonly pushConfigsPerTask: number;
-  /** Webhooks one process tells at once. */
+  /** Concurrent push notifications per process. */
   readonly pushesAtOnce: number;
-  /** Tries of one entry before its webhook is given up. */
+  /** Attempts per entry before delivery to its webhook is abandoned. */
   readonly pushTries: number;
-  /** Before the second try; doubled each time, up to `pushRetryMaxMs`. */
+  /** Backoff before the second attempt; doubled each time, up to `pushRetryMaxMs`. */
   readonly pushRetryMs: number;
   readonly pushRetryMaxMs: number;
-  /** How long one webhook may take to answer. */
+  /** Timeout of one push notification. */
   readonly pushTimeoutMs: number;
-  /** What is remembered beside tasks: how many records, how many bytes one may have as JSON, and all with their names together. */
+  /** Records other than tasks: their number, bytes per record as JSON, and total bytes including names. */
   readonly keptRecords: number;
   readonly recordBytes: number;
   readonly keptRecordBytes: number;
@@ -46,20 +46,20 @@ export interface TaskLimits {
   readonly cursorBytes: number;
   readonly leaseMs: number;
   readonly renewEveryMs: number;
-  /** Lost tasks that are taken over in one step. */
+  /** Orphaned tasks taken over in one step. */
   readonly takeOversAtOnce: number;
-  /** A reader of a shared store looks again after this time, whether a hint came or not. */
+  /** Polling interval of readers of a shared store. */
   readonly lookAgainMs: number;
-  /** How long a run waits for a store that is away before it gives up its place. */
+  /** How long a run waits for an unavailable store before it abandons its lease. */
   readonly storeAwayMs: number;
-  /** How long a cancel waits for a holder elsewhere. */
+  /** How long a cancel waits for a holder in another process. */
   readonly cancelGraceMs: number;
 }
 
 const MIB = 1024 * 1024;
 const HOUR_MS = 3_600_000;
 
-/** What holds unless told otherwise. */
+/** The default limits. */
 export const DEFAULT_TASK_LIMITS: TaskLimits = Object.freeze({
   runningTasks: 1_000,
   runningTasksPerOwner: 100,
@@ -99,7 +99,7 @@ export const DEFAULT_TASK_LIMITS: TaskLimits = Object.freeze({
   cancelGraceMs: 5_000,
 });
 
-/** The defaults, with what was given put over them. */
+/** The defaults, overridden by the given limits. */
 export function taskLimits(given: Partial<TaskLimits> = {}): TaskLimits {
   return { ...DEFAULT_TASK_LIMITS, ...given };
 }

@@ -12,41 +12,41 @@ import {
 } from "../envelope/index.js";
 import type { IncomingMessage } from "./agent-function.js";
 
-/** Where an agent's words go, and what they answer. */
+/** Addressing of an agent's messages. */
 export interface Conversation {
   readonly agent: string;
-  readonly heard: Envelope;
+  readonly request: Envelope;
   readonly sessionId: string;
   readonly taskId: Maybe<string>;
 }
 
-/** What the agent says, as a message to whoever spoke last. */
-export function agentMessage({ agent, heard, sessionId, taskId }: Conversation, content: Content, ids: IdSource): Envelope {
+/** A message from the agent in reply to the request. */
+export function agentMessage({ agent, request, sessionId, taskId }: Conversation, content: Content, ids: IdSource): Envelope {
   return {
     id: ids.newId(),
     ts: ids.now() / 1000,
     src: agent,
-    dst: heard.src,
-    intent: heard.intent,
+    dst: request.src,
+    intent: request.intent,
     role: "agent",
     content: partsOf(content),
-    context: { traceId: heard.context.traceId, parentId: heard.id, sessionId, taskId },
+    context: { traceId: request.context.traceId, parentId: request.id, sessionId, taskId },
     meta: NO_META,
   };
 }
 
-/** What somebody else has said, as said here: to whom and in which conversation is ours to say, the rest is theirs. */
-export function relayedMessage({ agent, heard, sessionId, taskId }: Conversation, said: Envelope): Envelope {
+/** An upstream's message with this agent's addressing; the rest is unchanged. */
+export function relayedMessage({ agent, request, sessionId, taskId }: Conversation, original: Envelope): Envelope {
   return {
-    ...said,
+    ...original,
     src: agent,
-    dst: heard.src,
+    dst: request.src,
     role: "agent",
-    context: { ...said.context, traceId: heard.context.traceId, parentId: heard.id, sessionId, taskId },
+    context: { ...original.context, traceId: request.context.traceId, parentId: request.id, sessionId, taskId },
   };
 }
 
-/** The message as the agent reads it; its text is put together when somebody looks. */
+/** The message as the agent reads it; `text` is computed on access. */
 export class InboundMessage implements IncomingMessage {
   readonly id: string;
   readonly ts: number;

@@ -1,6 +1,6 @@
 import type { Call, Envelope, Maybe, OperationOf } from "../envelope/index.js";
 import type { RuntimeContext } from "./runtime-context.js";
-import type { Turned } from "./store.js";
+import type { TurnState } from "./store.js";
 import { Turn } from "./turn.js";
 
 /** Whose task it is, and by which name its caller is known. */
@@ -14,16 +14,16 @@ export interface TurnCaller {
 
 /** The agent's view of a turn on a task that exists. */
 export function openTurn(
-  place: RuntimeContext,
+  context: RuntimeContext,
   { caller, owner, call, delivery, restarted }: TurnCaller,
   message: Envelope,
-  turned: Omit<Turned, "epoch" | "seq">,
+  turnState: Omit<TurnState, "epoch" | "seq">,
 ): Turn {
-  const { turn: number, state, task } = turned;
+  const { turn: number, state, task } = turnState;
   const history = task.history.filter(({ id }) => id !== message.id);
   // What a status says joins the history when the next status comes; for the agent it has been said already.
   if (task.status.message !== undefined) history.push(task.status.message);
-  return new Turn(place, {
+  return new Turn(context, {
     message,
     sessionId: task.contextId,
     caller,

@@ -1,6 +1,6 @@
 import { AgentError } from "../envelope/index.js";
 
-/** The last task of a page: the next page begins behind it, however many tasks came or went meanwhile. */
+/** The last task of a page. The next page begins after it, whatever was added or removed since. */
 export interface PageEnd {
   readonly at: number;
   readonly id: string;
@@ -9,12 +9,12 @@ export interface PageEnd {
 const LONGEST_TOKEN = 256;
 const TIME = /^[0-9]{1,16}$/;
 
-/** Where the next page begins, as text. */
+/** Encodes the position of the next page. */
 export function pageTokenOf({ at, id }: PageEnd): string {
   return `${at}.${id}`;
 }
 
-/** Undefined for the first page. What is no token of ours is the caller's mistake. */
+/** Undefined for the first page. Throws `invalid_message` for an invalid token. */
 export function pageEndOf(token: string | undefined): PageEnd | undefined {
   if (token === undefined || token === "") return undefined;
   const dot = token.indexOf(".");

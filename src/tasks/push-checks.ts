@@ -2,13 +2,13 @@ import { AgentError, type PushConfig } from "../envelope/index.js";
 
 const MAX_URL_CHARS = 2_048;
 const MAX_ID_CHARS = 256;
-/** Two of them still fit into the headers of one request. */
+/** Two of these fit into the headers of one request. */
 const MAX_SECRET_CHARS = 4_096;
 /** RFC 9110 §5.6.2. */
 const SCHEME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/;
 const HEADER_TEXT = /^[\x20-\x7e]*$/;
 
-/** What is wrong with it before any name is resolved. A secret is never repeated in the complaint. */
+/** Validates a push configuration without resolving names. Errors never contain a secret. */
 export function checkPush({ id, url, token, authentication }: PushConfig): void {
   if (id.length > MAX_ID_CHARS) throw wrong("id", `must have at most ${MAX_ID_CHARS} characters`);
   checkUrl(url);

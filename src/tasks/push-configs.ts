@@ -4,92 +4,92 @@ import type { PushDispatcher } from "./push-delivery.js";
 import { taskNotFound } from "./refusals.js";
 import type { RuntimeContext } from "./runtime-context.js";
 
-/** The configuration as it is kept: with an id, and with the wire that asked for it. Throws for one that would never be told. */
-export async function checkedPush(place: RuntimeContext, call: Call, config: PushConfig, taskId: string): Promise<PushConfig> {
-  const teller = requirePush(place);
+/** The configuration as stored: with an id and the protocol it was set over. Throws if it can never be delivered to. */
+export async function checkedPush(context: RuntimeContext, call: Call, config: PushConfig, taskId: string): Promise<PushConfig> {
+  const dispatcher = requirePush(context);
   checkPush(config);
   const { url, token, authentication } = config;
   const { protocol, version } = call.via;
-  const id = config.id === "" ? place.ids.newId() : config.id;
+  const id = config.id === "" ? context.ids.newId() : config.id;
   const checked = { taskId, id, url, token, authentication, via: { protocol, version } };
-  await teller.allows(checked);
+  await dispatcher.allows(checked);
   return checked;
 }
 
-/** Keeps where a caller wants to be told. */
-export async function storePush(place: RuntimeContext, call: Call, config: PushConfig, taskId: string): Promise<PushConfig> {
-  const stored = await checkedPush(place, call, config, taskId);
-  const outcome = await place.store.setPush(call.caller.owner, stored);
+/** Stores a push configuration. */
+export async function storePush(context: RuntimeContext, call: Call, config: PushConfig, taskId: string): Promise<PushConfig> {
+  const stored = await checkedPush(context, call, config, taskId);
+  const outcome = await context.store.setPush(call.caller.owner, stored);
   if (outcome === "missing") throw taskNotFound(taskId);
   if (outcome === "full") {
-    throw new AgentError("too_large", `a task has at most ${place.limits.pushConfigsPerTask} push configurations`);
+    throw new AgentError("too_large", `a task has at most ${context.limits.pushConfigsPerTask} push configurations`);
   }
-  // One that was given up and is set anew has something to be told at once.
-  place.push?.nudge();
+  // A configuration that was abandoned and is set again may have pending entries.
+  context.push?.nudge();
   return stored;
 }
 
-/** Keeps one configuration; the same id replaces. */
+/** Stores one configuration; the same id replaces it. */
 export async function setPush(
-  place: RuntimeContext,
+  context: RuntimeContext,
   { config }: OperationOf<"push.set">,
   call: Call,
 ): Promise<EventOf<"push.set">> {
-  const stored = await storePush(place, call, config, config.taskId);
+  const stored = await storePush(context, call, config, config.taskId);
   return { kind: "push", config: withoutSecrets(stored) };
 }
 
-/** A configuration that is not there is answered like a task that is not there (A2A 1.0 §3.1.8). */
+/** A missing configuration is reported like a missing task (A2A 1.0 §3.1.8). */
 export async function getPush(
-  place: RuntimeContext,
+  context: RuntimeContext,
   operation: OperationOf<"push.get">,
   call: Call,
 ): Promise<EventOf<"push.get">> {
   const { taskId, id } = operation;
-  const config = (await configsOf(place, taskId, call)).find((one) => one.id === id);
+  const config = (await configsOf(context, taskId, call)).find((one) => one.id === id);
   if (config === undefined) throw taskNotFound(taskId);
   return { kind: "push", config: withoutSecrets(config) };
 }
 
-/** All of them: a task has so few that there is never a second page. */
+/** Lists all configurations: `pushConfigsPerTask` is small enough for one page. */
 export async function listPush(
-  place: RuntimeContext,
+  context: RuntimeContext,
   operation: OperationOf<"push.list">,
   call: Call,
 ): Promise<EventOf<"push.list">> {
   if (operation.pageToken !== undefined && operation.pageToken !== "") {
     throw new AgentError("invalid_message", "pageToken: not a token of this agent", { field: "pageToken" });
   }
-  const configs = await configsOf(place, operation.taskId, call);
+  const configs = await configsOf(context, operation.taskId, call);
   return { kind: "pushes", configs: configs.map(withoutSecrets), nextPageToken: "" };
 }
 
-/** Forgets one configuration; one that is not there is forgotten already. */
+/** Deletes one configuration; deleting a missing one succeeds. */
 export async function deletePush(
-  place: RuntimeContext,
+  context: RuntimeContext,
   operation: OperationOf<"push.delete">,
   call: Call,
 ): Promise<EventOf<"push.delete">> {
-  requirePush(place);
+  requirePush(context);
   const { taskId, id } = operation;
-  if (!(await place.store.deletePush(taskId, call.caller.owner, id))) throw taskNotFound(taskId);
+  if (!(await context.store.deletePush(taskId, call.caller.owner, id))) throw taskNotFound(taskId);
   return { kind: "done" };
 }
 
-/** Without a port nothing about push is offered. */
+/** Throws `push_unsupported` without a push port. */
 export function requirePush({ push }: RuntimeContext): PushDispatcher {
   if (push === undefined) throw new AgentError("push_unsupported", "this agent sends no push notifications");
   return push;
 }
 
-async function configsOf(place: RuntimeContext, taskId: string, call: Call): Promise<readonly PushConfig[]> {
-  requirePush(place);
-  const configs = await place.store.pushes(taskId, call.caller.owner);
+async function configsOf(context: RuntimeContext, taskId: string, call: Call): Promise<readonly PushConfig[]> {
+  requirePush(context);
+  const configs = await context.store.pushes(taskId, call.caller.owner);
   if (configs === undefined) throw taskNotFound(taskId);
   return configs;
 }
 
-/** Secrets go in and never come out. */
+/** Secrets are never returned to callers. */
 function withoutSecrets({ taskId, id, url, authentication, delivery }: PushConfig): PushConfig {
   return { taskId, id, url, authentication: authentication && { scheme: authentication.scheme }, delivery };
 }

@@ -4,7 +4,7 @@ import type { PushOutcome, PushPort } from "./push-port.js";
 import type { DuePush, Entry, LeaseRequest, PushProgress, Store } from "./store.js";
 import type { Timers } from "./timers.js";
 
-/** What a teller works with. */
+/** Dependencies of a push dispatcher. */
 export interface PushDispatcherParts {
   readonly port: PushPort;
   readonly store: Store;
@@ -12,28 +12,28 @@ export interface PushDispatcherParts {
   readonly limits: TaskLimits;
   readonly holder: string;
   now(): number;
-  /** From 0 to 1: spreads the tries of webhooks that failed together. */
+  /** From 0 to 1: jitter for webhooks that failed together. */
   random(): number;
 }
 
 const MAX_PROBLEM_CHARS = 200;
-/** A look for a later try comes this much after it is due: one that is early by a moment finds nothing. */
+/** Added to retry timers: a timer that fires slightly early would find nothing due. */
 const LOOK_AFTER_MS = 5;
 const NOT_KEPT = "entries are no longer kept";
 const SHUTTING_DOWN: PushOutcome = Object.freeze({ accepted: false, problem: "this process is shutting down" });
 
 /**
- * Tells webhooks what happened. The journal is the queue and each webhook is a cursor in it, kept by the store: a teller
- * remembers nothing that another process would miss. Entries of one webhook go out in order, one at a time; webhooks do
+ * Sends push notifications. The journal is the queue and each webhook is a cursor in it, stored by the store: a dispatcher
+ * holds no state that another process needs. Entries of one webhook go out in order, one at a time; webhooks do
  * not wait for each other.
  */
 export class PushDispatcher {
   readonly #parts: PushDispatcherParts;
   readonly #lease: LeaseRequest;
   readonly #stopLooking: () => void;
-  /** Ends the requests under way, one function each. */
+  /** Aborts the pending requests, one function each. */
   readonly #cuts = new Set<(sent: PushOutcome) => void>();
-  #telling = 0;
+  #active = 0;
   #wanted = false;
   #looking = false;
   #closing = false;
@@ -43,25 +43,25 @@ export class PushDispatcher {
   constructor(parts: PushDispatcherParts) {
     this.#parts = parts;
     const { timers, limits, holder } = parts;
-    // Longer than one try can take, so that nobody else begins the same one meanwhile.
+    // Longer than one attempt can take, so that no other process starts the same one.
     this.#lease = { holder, leaseMs: limits.pushTimeoutMs + limits.leaseMs };
-    // Finds what was due when nobody nudged: later tries, and what a process that is gone has left.
+    // Finds entries that became due without a nudge: retries, and entries of a process that stopped.
     this.#stopLooking = timers.every(limits.lookAgainMs, () => this.nudge());
   }
 
-  /** Throws for a webhook that would never be told. */
+  /** Throws if notifications to this webhook would never be allowed. */
   async allows(config: PushConfig): Promise<void> {
     await this.#parts.port.allows?.(config);
   }
 
-  /** Some webhook may have something to be told. Costs nothing when said often: all of one turn are one look. */
+  /** Some webhook may have pending entries. Cheap to call often: all calls of one event loop turn cause one look. */
   nudge(): void {
     if (this.#wanted || this.#closing) return;
     this.#wanted = true;
     if (!this.#looking) this.#parts.timers.nextTurn(() => void this.#look());
   }
 
-  /** Takes nothing new; a request under way may end within `drainMs`. What was not told is still due in the store. */
+  /** Starts no new requests; pending ones may finish within `drainMs`. Undelivered entries stay due in the store. */
   async close(drainMs: number): Promise<void> {
     this.#closing = true;
     this.#stopLooking();
@@ -83,16 +83,16 @@ export class PushDispatcher {
     this.#looking = true;
     try {
       while (this.#wanted && !this.#closing) {
-        const room = limits.pushesAtOnce - this.#telling;
-        // Whoever ends first looks again.
+        const room = limits.pushesAtOnce - this.#active;
+        // The next delivery that ends looks again.
         if (room <= 0) return;
         this.#wanted = false;
         const due = await store.duePushes(this.#lease, room);
         if (due.length === room) this.#wanted = true;
-        for (const each of due) void this.#tell(each);
+        for (const each of due) void this.#deliver(each);
       }
     } catch {
-      // A store that is away is asked again by the timer.
+      // The timer retries an unavailable store.
       this.#wanted = false;
     } finally {
       this.#looking = false;
@@ -101,45 +101,45 @@ export class PushDispatcher {
   }
 
   #isIdle(): boolean {
-    return this.#telling === 0 && !this.#looking;
+    return this.#active === 0 && !this.#looking;
   }
 
-  async #tell(due: DuePush): Promise<void> {
-    this.#telling += 1;
+  async #deliver(due: DuePush): Promise<void> {
+    this.#active += 1;
     try {
-      await this.#tellAll(due);
+      await this.#deliverAll(due);
     } catch {
-      // The store is away. The lease runs out, and whoever is there then goes on from the cursor.
+      // The store is unavailable. After the lease expires, any process continues from the cursor.
     } finally {
-      this.#telling -= 1;
+      this.#active -= 1;
       if (this.#isIdle()) this.#idle?.();
-      // There is room for one more, and an entry that came while this one was let go has nudged too early.
+      // A slot is free, and an entry added while this webhook was released nudged too early.
       this.#wanted = false;
       this.nudge();
     }
   }
 
-  async #tellAll(due: DuePush): Promise<void> {
+  async #deliverAll(due: DuePush): Promise<void> {
     const { store, limits } = this.#parts;
     const { config, owner } = due;
     let { seq, failures } = config.delivery ?? { seq: 0, failures: 0 };
     for (;;) {
       const page = await store.read(config.taskId, owner, seq, limits.entriesPerRead);
       if (page === undefined || seq + 1 < page.firstKept) {
-        await store.told(due, { outcome: "gave_up", problem: NOT_KEPT });
+        await store.recordPush(due, { outcome: "gave_up", problem: NOT_KEPT });
         return;
       }
       for (const entry of page.entries) {
         const sent = this.#closing ? SHUTTING_DOWN : await this.#send(due, entry);
-        const told = this.#outcome(sent, entry, failures);
-        const stillOurs = await store.told(due, told);
-        if (told.outcome === "failed") this.#lookIn(told.retryInMs + LOOK_AFTER_MS);
-        if (!stillOurs || told.outcome !== "accepted") return;
+        const progress = this.#outcome(sent, entry, failures);
+        const stillOurs = await store.recordPush(due, progress);
+        if (progress.outcome === "failed") this.#lookIn(progress.retryInMs + LOOK_AFTER_MS);
+        if (!stillOurs || progress.outcome !== "accepted") return;
         seq = entry.seq;
         failures = 0;
       }
       if (page.entries.length === 0) {
-        await store.told(due, { outcome: "idle" });
+        await store.recordPush(due, { outcome: "idle" });
         return;
       }
     }
@@ -147,7 +147,7 @@ export class PushDispatcher {
 
   #outcome(sent: PushOutcome, { seq }: Entry, failures: number): PushProgress {
     if (sent.accepted) return { outcome: "accepted", seq, leaseMs: this.#lease.leaseMs };
-    // Cut by our own end: not the webhook's fault, and the next process may go on at once.
+    // Aborted by our shutdown: not a failure of the webhook, and the next process may continue at once.
     if (sent === SHUTTING_DOWN) return { outcome: "idle" };
     const problem = sent.problem.slice(0, MAX_PROBLEM_CHARS);
     const { pushTries, pushRetryMs, pushRetryMaxMs } = this.#parts.limits;
@@ -157,7 +157,7 @@ export class PushDispatcher {
     return { outcome: "failed", retryInMs, problem };
   }
 
-  /** One timer for all later tries: the earliest. The others are found by the regular look. */
+  /** One timer, for the earliest retry. The regular look finds the others. */
   #lookIn(ms: number): void {
     const at = this.#parts.now() + ms;
     if (this.#closing || (this.#retry !== undefined && this.#retry.at <= at)) return;
@@ -169,7 +169,7 @@ export class PushDispatcher {
     this.#retry = { at, off };
   }
 
-  /** Settles in time whether the port does or not, and never rejects. */
+  /** Settles within `pushTimeoutMs` even if the port does not, and never rejects. */
   #send({ config, owner }: DuePush, { seq, event }: Entry): Promise<PushOutcome> {
     const { port, store, timers, limits } = this.#parts;
     return new Promise((resolve) => {

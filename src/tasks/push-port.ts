@@ -1,15 +1,15 @@
 import type { Maybe, PushConfig, Task, TaskEvent } from "../envelope/index.js";
 
-/** One journal entry on its way to one webhook. */
+/** One journal entry to send to one webhook. */
 export interface PushNotification {
   readonly config: PushConfig;
   readonly seq: number;
   readonly event: TaskEvent;
-  /** The task as it was with this entry, for wires that send it whole. Undefined when it is no longer kept. */
+  /** The task at this entry, for protocols that send the whole task. Undefined if it is no longer stored. */
   task(): Promise<Maybe<Task>>;
 }
 
-/** `problem` is shown to whoever asked to be told, so it never has a secret in it. `final`: another try is no use. */
+/** `problem` is shown to the caller, so it must not contain a secret. `final`: do not retry. */
 export type PushOutcome =
   | { readonly accepted: true }
   | {
@@ -19,10 +19,10 @@ export type PushOutcome =
       readonly final?: Maybe<boolean>;
     };
 
-/** The way out to webhooks. Order, retry and the record of both are the runtime's affair, the wire is this one's. */
+/** Sends push notifications. The runtime handles order, retries and progress; the port handles the protocol. */
 export interface PushPort {
-  /** One try. The same entry may come again; two entries of one webhook never come at the same time. */
-  send(telling: PushNotification, signal: AbortSignal): Promise<PushOutcome>;
-  /** Throws AgentError for a webhook that would never be told. */
+  /** One attempt. The same entry may be sent again; entries of one webhook are never sent concurrently. */
+  send(notification: PushNotification, signal: AbortSignal): Promise<PushOutcome>;
+  /** Throws AgentError if notifications to this webhook would never be allowed. */
   allows?(config: PushConfig): Promise<void>;
 }

@@ -1,12 +1,12 @@
 import { AgentError, type Envelope, type Maybe, partsOf, type Task } from "../envelope/index.js";
 import { type AgentStream, isStream, Progress, Relayed, type Result } from "./agent-function.js";
-import { faultOf, JournalWriter, type Written } from "./journal-writer.js";
+import { faultOf, JournalWriter, type WriteResult } from "./journal-writer.js";
 import { InboundMessage } from "./messages.js";
 import { openTurn } from "./open-turn.js";
-import { cursorExpired } from "./refusals.js";
-import { retryWhileAway } from "./retry-delay.js";
+import { leaseLost } from "./refusals.js";
 import type { Running, RuntimeAgent, RuntimeContext } from "./runtime-context.js";
-import type { Turned } from "./store.js";
+import type { TurnState } from "./store.js";
+import { retryWhileUnavailable } from "./store-retry.js";
 import { type Turn, type TurnTask, ttlOf } from "./turn.js";
 import {
   artifactEvent,
@@ -15,13 +15,13 @@ import {
   relayedEvent,
   resultOf,
   statusEvent,
-  type TaskTalk,
+  type TaskConversation,
   type TurnEnd,
   turnEnd,
   withheldEnd,
 } from "./turn-events.js";
 
-/** A task in the hands of this process, and the message its first turn hears. */
+/** A task leased by this process, and the message of its first turn. */
 export interface RunStart {
   readonly task: Task;
   readonly owner: string;
@@ -33,43 +33,43 @@ export interface RunStart {
   readonly message: Envelope;
 }
 
-/** What an agent had begun before its exchange became a task. */
-export interface Begun {
+/** The stream of an exchange that became a task, and its first step. */
+export interface StartedStream {
   readonly stream: AgentStream;
   readonly first: Progress | Relayed | string;
 }
 
-/** One holder's work on one task: turn after turn until nobody waits to be heard, or until it is stopped. */
+/** One holder's work on one task: turn after turn until no message is queued, or until it is stopped. */
 export class Run implements Running, TurnTask {
   readonly taskId: string;
   readonly owner: string;
   readonly restartable: boolean;
-  /** The task as it stood when this run began. */
+  /** The task at the start of this run. */
   readonly opening: Task;
   readonly openingSeq: number;
   readonly done: Promise<Maybe<number>>;
-  /** The task as this run left it, where nobody else can have added to it; else the store knows. */
+  /** The final task, if no other writer can have changed it; otherwise read the store. */
   outcome: Maybe<Task>;
-  readonly #place: RuntimeContext;
+  readonly #context: RuntimeContext;
   readonly #start: RunStart;
   readonly #writer: JournalWriter;
   #turn: Turn;
-  #talk: TaskTalk;
+  #conversation: TaskConversation;
   #message: Envelope;
   #stream: AgentStream | undefined;
   #result: ResultArtifact;
-  /** `ending`: the last entries of a turn are being written. `over`: what the agent still says is refused. */
+  /** `ending`: the last entries of a turn are being written. `over`: further output is discarded. */
   #phase: "working" | "ending" | "over" = "working";
-  #stopAsked: { readonly state: "failed" | "canceled"; readonly reason: AgentError } | undefined;
+  #stopRequested: { readonly state: "failed" | "canceled"; readonly reason: AgentError } | undefined;
   #turns = 1;
   #agentAtWork = false;
   #finished = false;
   #settle: (seq: Maybe<number>) => void = () => undefined;
 
-  /** The place must have been entered for the owner; the run leaves it at its end. */
-  constructor(place: RuntimeContext, start: RunStart, turn: Turn) {
+  /** Requires `context.enter(owner)`; the run calls `leave` when it ends. */
+  constructor(context: RuntimeContext, start: RunStart, turn: Turn) {
     const { task, owner, epoch, seq, message } = start;
-    this.#place = place;
+    this.#context = context;
     this.#start = start;
     this.taskId = task.id;
     this.owner = owner;
@@ -79,43 +79,41 @@ export class Run implements Running, TurnTask {
     this.done = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    this.#writer = new JournalWriter(place, { taskId: task.id, owner, epoch, seq }, (written) => this.#heed(written));
+    this.#writer = new JournalWriter(context, { taskId: task.id, owner, epoch, seq }, (written) => this.#onWritten(written));
     this.#message = message;
-    this.#talk = this.#talkOver(message);
+    this.#conversation = this.#conversationAbout(message);
     this.#turn = turn;
     this.#result = resultOf(task, turn.turn);
     turn.joinTask(this);
-    place.runs.set(task.id, this);
+    context.runs.set(task.id, this);
   }
 
   get epoch(): number {
     return this.#writer.epoch;
   }
 
-  /** Calls the agent. */
   begin(): void {
     this.#limitTime();
     void this.#work(undefined);
   }
 
-  /** Goes on with what the agent has begun; its time is limited already. */
-  continueWith(begun: Begun): void {
-    void this.#work(begun);
+  /** Continues a started stream; its time limit is already set. */
+  continueWith(started: StartedStream): void {
+    void this.#work(started);
   }
 
-  /** The agent is done already. */
   endWith(result: Result): void {
     void this.#finishTurn(result).then((next) => (next ? this.#work(undefined) : undefined));
   }
 
   async snapshot(): Promise<Maybe<Task>> {
-    this.#heed(await this.#writer.write());
-    return (await this.#place.store.snapshot(this.taskId, this.owner))?.task;
+    this.#onWritten(await this.#writer.write());
+    return (await this.#context.store.snapshot(this.taskId, this.owner))?.task;
   }
 
   async stop(state: "failed" | "canceled", reason: AgentError): Promise<void> {
     if (this.#phase === "working") await this.#stopNow(state, reason);
-    else if (this.#phase === "ending") this.#stopAsked ??= { state, reason };
+    else if (this.#phase === "ending") this.#stopRequested ??= { state, reason };
     await this.done;
   }
 
@@ -125,8 +123,8 @@ export class Run implements Running, TurnTask {
     this.#finish(undefined);
   }
 
-  async #work(begun: Maybe<Begun>): Promise<void> {
-    let from = begun;
+  async #work(started: Maybe<StartedStream>): Promise<void> {
+    let from = started;
     for (;;) {
       this.#agentAtWork = true;
       const result = await this.#outcome(from);
@@ -134,52 +132,53 @@ export class Run implements Running, TurnTask {
       this.#stream = undefined;
       from = undefined;
       if (this.#phase === "over") {
-        this.#place.abandoned -= 1;
+        this.#context.abandoned -= 1;
         return;
       }
       if (!(await this.#finishTurn(result))) return;
     }
   }
 
-  /** What the agent returns, or what it threw as one of ours: the words of a foreign error stay inside. */
-  async #outcome(begun: Maybe<Begun>): Promise<Result | AgentError> {
+  /** The agent's result, or its error as an AgentError: messages of foreign errors are not exposed. */
+  async #outcome(started: Maybe<StartedStream>): Promise<Result | AgentError> {
     try {
-      const output = begun?.stream ?? this.#start.agent.handle(new InboundMessage(this.#message), this.#turn);
-      return isStream(output) ? await this.#pull(output, begun) : await output;
+      const output = started?.stream ?? this.#start.agent.handle(new InboundMessage(this.#message), this.#turn);
+      return isStream(output) ? await this.#pull(output, started) : await output;
     } catch (thrown) {
       return AgentError.from(thrown);
     }
   }
 
-  async #pull(stream: AgentStream, begun: Maybe<Begun>): Promise<Result> {
+  async #pull(stream: AgentStream, started: Maybe<StartedStream>): Promise<Result> {
     this.#stream = stream;
-    if (begun !== undefined) this.#take(begun.first);
+    if (started !== undefined) this.#take(started.first);
     for (;;) {
       const step = await stream.next();
       if (this.#phase === "over") return undefined;
       if (step.done === true) return step.value;
       this.#take(step.value);
-      if (this.#writer.isFull) this.#heed(await this.#writer.drain());
+      if (this.#writer.isFull) this.#onWritten(await this.#writer.drain());
     }
   }
 
   #take(step: Progress | Relayed | string): void {
-    const { ids } = this.#place;
+    const { ids } = this.#context;
+    const conversation = this.#conversation;
     if (step instanceof Relayed) {
       if (step.state !== undefined) this.#turn.save(step.state);
-      for (const event of step.events) this.#writer.add(relayedEvent(this.#talk, event, ids));
+      for (const event of step.events) this.#writer.add(relayedEvent(conversation, event, ids));
       if (step.state !== undefined) this.#writer.keep(step.state);
     } else if (!(step instanceof Progress)) {
-      this.#writer.add(artifactEvent(this.#talk, this.#result.id, partsOf(step), { append: this.#result.started }));
+      this.#writer.add(artifactEvent(conversation, this.#result.id, partsOf(step), { append: this.#result.started }));
       this.#result = { id: this.#result.id, started: true };
     } else if (step.step === "working") {
-      this.#writer.add(statusEvent(this.#talk, "working", ids, { content: step.content, metadata: step.options.metadata }));
+      this.#writer.add(statusEvent(conversation, "working", ids, { content: step.content, metadata: step.options.metadata }));
     } else {
-      this.#writer.add(artifactEvent(this.#talk, step.options.id ?? ids.newId(), partsOf(step.content ?? []), step.options));
+      this.#writer.add(artifactEvent(conversation, step.options.id ?? ids.newId(), partsOf(step.content ?? []), step.options));
     }
   }
 
-  /** True when another turn has to follow. */
+  /** True if another turn follows. */
   async #finishTurn(result: Result | AgentError): Promise<boolean> {
     this.#phase = "ending";
     this.#turn.end();
@@ -194,49 +193,50 @@ export class Run implements Running, TurnTask {
     return false;
   }
 
-  /** An ending that cannot be kept, or is none, is the failure of its task: nobody waits here who could be told. */
+  /** An ending that cannot be stored, or is invalid, fails the task: no caller is waiting here. */
   #endOf(result: Result | AgentError): TurnEnd {
     try {
       if (result instanceof Relayed && result.state !== undefined) this.#turn.save(result.state);
-      return turnEnd(this.#talk, result, this.#result, this.#place.ids);
+      return turnEnd(this.#conversation, result, this.#result, this.#context.ids);
     } catch (thrown) {
-      return turnEnd(this.#talk, AgentError.from(thrown), this.#result, this.#place.ids);
+      return turnEnd(this.#conversation, AgentError.from(thrown), this.#result, this.#context.ids);
     }
   }
 
-  /** The turn ended before its cancel was heard of. A question is nothing to wait for then: the task is canceled where it rests. */
+  /** The turn ended before its cancel was noticed. An interrupted task is then canceled in the store. */
   async #wasCanceled(): Promise<boolean> {
-    const { store, push } = this.#place;
-    const asked = await store.requestCancel(this.taskId, this.owner).catch(() => undefined);
-    if (asked?.outcome !== "canceled") return false;
+    const { store, push } = this.#context;
+    const requested = await store.requestCancel(this.taskId, this.owner).catch(() => undefined);
+    if (requested?.outcome !== "canceled") return false;
     push?.nudge();
     return true;
   }
 
   async #nextTurn(withheld: TurnEnd): Promise<boolean> {
-    for (const event of withheldEnd(withheld, this.#place.ids.now())) this.#writer.add(event);
+    for (const event of withheldEnd(withheld, this.#context.ids.now())) this.#writer.add(event);
     this.#phase = "working";
-    this.#heed(await this.#writer.write(this.#turn.saved));
-    if (this.#stopAsked !== undefined && !this.#isOver()) await this.#stopNow(this.#stopAsked.state, this.#stopAsked.reason);
+    this.#onWritten(await this.#writer.write(this.#turn.saved));
+    if (this.#stopRequested !== undefined && !this.#isOver())
+      await this.#stopNow(this.#stopRequested.state, this.#stopRequested.reason);
     if (this.#isOver()) return false;
-    const { store } = this.#place;
-    const asking = retryWhileAway(this.#place, () => store.nextTurn(this.taskId, this.epoch, this.#turn.turn));
-    const next = await asking.catch(() => undefined);
+    const { store } = this.#context;
+    const request = retryWhileUnavailable(this.#context, () => store.nextTurn(this.taskId, this.epoch, this.#turn.turn));
+    const next = await request.catch(() => undefined);
     if (this.#isOver()) return false;
     if (next === undefined) {
-      this.abandon(cursorExpired());
+      this.abandon(leaseLost());
       return false;
     }
-    this.#enterTurn(next.message, next.turned);
+    this.#enterTurn(next.message, next.turnState);
     return true;
   }
 
-  #enterTurn(message: Envelope, turned: Turned): void {
+  #enterTurn(message: Envelope, turnState: TurnState): void {
     this.#turns += 1;
     this.#message = message;
-    this.#talk = this.#talkOver(message);
-    this.#result = resultOf(turned.task, turned.turn);
-    this.#turn = openTurn(this.#place, { caller: this.#start.caller, owner: this.owner }, message, turned);
+    this.#conversation = this.#conversationAbout(message);
+    this.#result = resultOf(turnState.task, turnState.turn);
+    this.#turn = openTurn(this.#context, { caller: this.#start.caller, owner: this.owner }, message, turnState);
     this.#turn.joinTask(this);
     this.#limitTime();
   }
@@ -246,13 +246,13 @@ export class Run implements Running, TurnTask {
     if (ttlMs !== undefined) this.#turn.expireAfter(ttlMs, (reason) => void this.stop("failed", reason));
   }
 
-  #heed(written: Written): void {
+  #onWritten(written: WriteResult): void {
     if (written.ok) {
       if (written.cancelRequested) void this.stop("canceled", new AgentError("cancelled", "the task was canceled"));
       return;
     }
     const fault = faultOf(written.because);
-    if (fault === undefined) this.abandon(cursorExpired());
+    if (fault === undefined) this.abandon(leaseLost());
     else void this.stop("failed", fault);
   }
 
@@ -261,19 +261,18 @@ export class Run implements Running, TurnTask {
     await this.#close(state, reason);
   }
 
-  /** From here on the agent's output is refused, whatever it does. */
   #halt(reason: AgentError): void {
     this.#phase = "over";
-    if (this.#agentAtWork) this.#place.abandoned += 1;
+    if (this.#agentAtWork) this.#context.abandoned += 1;
     this.#turn.stop(reason);
-    // Runs the agent's `finally` as soon as it can be reached; nobody waits for it.
+    // Runs the agent's `finally` when the stream resumes; not awaited.
     this.#stream?.return(undefined).catch(() => undefined);
   }
 
   async #close(state: "failed" | "canceled", reason: AgentError): Promise<false> {
-    const { ids } = this.#place;
-    const { code, message } = reason;
-    const event = state === "canceled" ? statusEvent(this.#talk, state, ids) : failedEvent(this.#talk, ids, { code, message });
+    const [{ ids }, { code, message }, conversation] = [this.#context, reason, this.#conversation];
+    const event =
+      state === "canceled" ? statusEvent(conversation, state, ids) : failedEvent(conversation, ids, { code, message });
     const written = await this.#writer.close(event);
     this.#finish(written.ok ? this.#writer.seq : undefined);
     return false;
@@ -284,17 +283,17 @@ export class Run implements Running, TurnTask {
     if (this.#finished) return;
     this.#finished = true;
     this.#turn.end();
-    if (this.#place.runs.get(this.taskId) === this) this.#place.runs.delete(this.taskId);
-    this.#place.leave(this.owner);
+    if (this.#context.runs.get(this.taskId) === this) this.#context.runs.delete(this.taskId);
+    this.#context.leave(this.owner);
     this.#settle(seq);
   }
 
-  /** A method, because the compiler does not know that the phase changes while we wait. */
+  /** A method, because the compiler does not know that the phase changes during an await. */
   #isOver(): boolean {
     return this.#phase === "over";
   }
 
-  #talkOver(heard: Envelope): TaskTalk {
-    return { agent: this.#start.agentName, heard, sessionId: this.opening.contextId, taskId: this.taskId };
+  #conversationAbout(request: Envelope): TaskConversation {
+    return { agent: this.#start.agentName, request, sessionId: this.opening.contextId, taskId: this.taskId };
   }
 }

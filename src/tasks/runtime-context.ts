@@ -18,40 +18,40 @@ import type { Timers } from "./timers.js";
 /** An agent as the runtime serves it. */
 export interface RuntimeAgent {
   readonly handle: AgentFunction;
-  /** A run that lost its holder is started again: at least once instead of at most once. */
+  /** Restart runs that lost their holder: at-least-once instead of at-most-once. */
   readonly restartable?: Maybe<boolean>;
   /**
-   * Stops the work where it is really done, for agents whose work is done elsewhere: by what they kept with the task. What
-   * it throws is the answer to whoever wanted to cancel, and the task goes on.
+   * Cancels the work on an upstream, identified by the saved state. What
+   * it throws is returned to the caller of cancel, and the task continues.
    */
   readonly cancel?: Maybe<(saved: Json, call: Call) => Promise<void>>;
-  /** What a new task of its says about itself from its first moment. */
+  /** Metadata of each new task. */
   readonly marks?: Maybe<(operation: OperationOf<"send">) => Maybe<Metadata>>;
 }
 
-/** Follows the link of a URL part. Guard, size and digest are its affair; so is hearing the signal. */
+/** Fetches a URL part. Responsible for the guard, size, digest and for honouring the signal. */
 export type FetchPart = (part: Part, signal: AbortSignal) => Promise<Part>;
 
-/** A run as those see it who only wait for it or stop it. */
+/** A run as seen by code that awaits or stops it. */
 export interface Running {
   readonly taskId: string;
   readonly owner: string;
   readonly epoch: number;
   readonly restartable: boolean;
-  /** The sequence of the entry that ended its last turn; undefined when somebody else has the task now. */
+  /** Sequence number of the entry that ended the last turn; undefined if the lease was lost. */
   readonly done: Promise<Maybe<number>>;
-  /** Settles when the task is closed. */
+  /** Resolves when the task is closed. */
   stop(state: "failed" | "canceled", reason: AgentError): Promise<void>;
-  /** Writes nothing more: the task belongs to somebody else. */
+  /** Stops writing: another process holds the task. */
   abandon(reason: AgentError): void;
 }
 
-/** Something that ends when the runtime does. */
+/** Ended when the runtime closes. */
 export interface Endable {
   end(reason: AgentError): void;
 }
 
-/** The tools of one runtime. */
+/** Dependencies of one runtime. */
 export interface RuntimeContextOptions {
   readonly agents: ReadonlyMap<string, RuntimeAgent>;
   readonly store: Store;
@@ -63,24 +63,24 @@ export interface RuntimeContextOptions {
   random(): number;
 }
 
-/** What all runs of one runtime share: the tools, who is at work, and how much room is left. */
+/** Shared by all runs of one runtime: dependencies, active runs and capacity. */
 export class RuntimeContext {
   readonly agents: ReadonlyMap<string, RuntimeAgent>;
   readonly store: Store;
   readonly ids: IdSource;
   readonly timers: Timers;
   readonly limits: TaskLimits;
-  /** Tells webhooks; undefined where push is not offered. */
+  /** Undefined if push is not offered. */
   readonly push: Maybe<PushDispatcher>;
   readonly fetchPart: Maybe<FetchPart>;
-  /** The name under which this runtime holds leases. */
+  /** The holder id of this runtime's leases. */
   readonly holder: string;
   readonly runs = new Map<string, Running>();
-  /** Bare replies under way. */
+  /** Pending bare replies. */
   readonly replies = new Set<Endable>();
   /** Open streams. */
   readonly readers = new Set<Endable>();
-  /** Agents that were stopped and have not come back. */
+  /** Agents that were stopped and have not returned. */
   abandoned = 0;
   closing = false;
   #running = 0;
@@ -105,13 +105,13 @@ export class RuntimeContext {
     return this.#running;
   }
 
-  /** A place for one more run; to be given back with `leave`. */
+  /** Reserves capacity for one run; release it with `leave`. */
   enter(owner: string): void {
     const own = this.#runningByOwner.get(owner) ?? 0;
     if (this.#running >= this.limits.runningTasks) throw new AgentError("overloaded", "too many tasks are running");
     if (own >= this.limits.runningTasksPerOwner) throw new AgentError("overloaded", "too many tasks of this caller are running");
     if (this.abandoned >= this.limits.abandonedRuns)
-      throw new AgentError("overloaded", "too many stopped tasks have not come to rest");
+      throw new AgentError("overloaded", "too many stopped tasks have not returned");
     this.#running += 1;
     this.#runningByOwner.set(owner, own + 1);
   }
@@ -124,20 +124,20 @@ export class RuntimeContext {
     this.checkIdle();
   }
 
-  /** Calls `run` once when nobody is at work, at once if so now. */
+  /** Calls `run` once when no run or reply is active, immediately if none is. */
   onIdle(run: () => void): void {
     this.#idle = run;
     this.checkIdle();
   }
 
-  /** To be said whenever somebody has left. */
+  /** Call after every `leave`. */
   checkIdle(): void {
     if (this.#idle === undefined || this.#running > 0 || this.replies.size > 0) return;
     this.#idle();
     this.#idle = undefined;
   }
 
-  /** Runs `write` when this tick is over, so that what one tick made is one append. One timer serves all. */
+  /** Runs `write` at the end of this tick, so that the entries of one tick are one append. One timer serves all. */
   afterThisTick(write: () => void): void {
     if (this.#unwritten.push(write) > 1) return;
     this.timers.soon(() => {

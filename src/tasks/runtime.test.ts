@@ -178,7 +178,7 @@ describe("a store that fails", () => {
       const { status } = await at.task("x", { call: { agent } });
       expect(status).toMatchObject({
         state: "failed",
-        error: { code: "internal", message: "what the agent said cannot be kept" },
+        error: { code: "internal", message: "the agent's output cannot be stored" },
       });
     }
     expect(at.runtime.stats().runningTasks).toBe(0);

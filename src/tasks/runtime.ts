@@ -2,92 +2,92 @@ import { AgentError, type Call, type Handler, type IdSource, type Maybe, type Op
 import { type TaskLimits, taskLimits } from "./limits.js";
 import { deletePush, getPush, listPush, setPush } from "./push-configs.js";
 import type { PushPort } from "./push-port.js";
-import { rethrowOurs } from "./refusals.js";
+import { rethrowAsAgentError } from "./refusals.js";
 import { type FetchPart, type RuntimeAgent, RuntimeContext } from "./runtime-context.js";
 import { send } from "./send.js";
 import type { Store } from "./store.js";
-import { heedCancel, renewAll, settleAllLost } from "./sweep.js";
+import { checkCancel, renewAll, settleAllLost } from "./sweep.js";
 import { cancelTask, getTask, listTasks, subscribe } from "./task-operations.js";
 import { platformTimers, type Timers } from "./timers.js";
 
-/** What a runtime is made of. */
+/** Options of `createRuntime`. */
 export interface RuntimeOptions {
-  /** By name; a call that names none means the first. */
+  /** By name; the first one is the default. */
   readonly agents: ReadonlyMap<string, RuntimeAgent>;
   readonly store: Store;
   readonly ids: IdSource;
   readonly limits?: Maybe<Partial<TaskLimits>>;
-  /** Without it every push operation is refused. */
+  /** Without it every push operation is rejected. */
   readonly push?: Maybe<PushPort>;
-  /** Without it agents cannot follow links in messages. */
+  /** Without it agents cannot fetch URL parts. */
   readonly fetchPart?: Maybe<FetchPart>;
   readonly timers?: Maybe<Timers>;
-  /** From 0 to 1; spreads retries. Default: the platform's. */
+  /** From 0 to 1; retry jitter. Default: `Math.random`. */
   readonly random?: Maybe<() => number>;
 }
 
-/** How much is under way. */
+/** Current load of a runtime. */
 export interface RuntimeStats {
   readonly runningTasks: number;
   readonly bareReplies: number;
   readonly openStreams: number;
-  /** Agents that were told to stop and have not. */
+  /** Agents that were stopped and have not returned. */
   readonly abandonedRuns: number;
 }
 
-/** Agents as one handler, with identity, state, history, ownership and a journal for what they do. */
+/** Agents as one handler, with task identity, state, history, ownership and a journal. */
 export interface Runtime {
   readonly handler: Handler;
-  /** Refuses new work, waits for what is under way, then stops it. */
+  /** Rejects new work, waits up to `drainMs` for active work, then stops it. */
   close(drainMs: number): Promise<void>;
   stats(): RuntimeStats;
 }
 
-/** Puts agents to work over a store. */
+/** Runs agents on a store. */
 export function createRuntime(options: RuntimeOptions): Runtime {
   const { agents, store, ids, push, fetchPart, timers = platformTimers, random = Math.random } = options;
-  const place = new RuntimeContext({ agents, store, ids, push, fetchPart, timers, random, limits: taskLimits(options.limits) });
-  const stopSweeping = sweepEvery(place);
-  const stopListening = store.listen?.(place.holder, (taskId) => void heedCancel(place, taskId).catch(() => undefined));
+  const context = new RuntimeContext({ agents, store, ids, push, fetchPart, timers, random, limits: taskLimits(options.limits) });
+  const stopSweeping = sweepEvery(context);
+  const stopListening = store.listen?.(context.holder, (taskId) => void checkCancel(context, taskId).catch(() => undefined));
   let closed: Promise<void> | undefined;
   return {
-    handler: (operation, call) => handle(place, operation, call),
+    handler: (operation, call) => handle(context, operation, call),
     close: (drainMs) => {
-      closed ??= closeDown(place, drainMs).finally(() => {
+      closed ??= closeDown(context, drainMs).finally(() => {
         stopSweeping();
         stopListening?.();
       });
       return closed;
     },
     stats: () => ({
-      runningTasks: place.running,
-      bareReplies: place.replies.size,
-      openStreams: place.readers.size,
-      abandonedRuns: place.abandoned,
+      runningTasks: context.running,
+      bareReplies: context.replies.size,
+      openStreams: context.readers.size,
+      abandonedRuns: context.abandoned,
     }),
   };
 }
 
-function handle(place: RuntimeContext, operation: Operation, call: Call): Reply {
+function handle(context: RuntimeContext, operation: Operation, call: Call): Reply {
   switch (operation.kind) {
     case "send":
-      return send(place, operation, call);
+      return send(context, operation, call);
     case "task.get":
-      return getTask(place, operation, call).catch(rethrowOurs);
+      return getTask(context, operation, call).catch(rethrowAsAgentError);
     case "task.list":
-      return listTasks(place, operation, call).catch(rethrowOurs);
+      return listTasks(context, operation, call).catch(rethrowAsAgentError);
     case "task.cancel":
-      return cancelTask(place, operation, call).catch(rethrowOurs);
+      return cancelTask(context, operation, call).catch(rethrowAsAgentError);
     case "task.subscribe":
-      return subscribe(place, operation, call);
+      return subscribe(context, operation, call);
     case "push.set":
-      return setPush(place, operation, call).catch(rethrowOurs);
+      return setPush(context, operation, call).catch(rethrowAsAgentError);
     case "push.get":
-      return getPush(place, operation, call).catch(rethrowOurs);
+      return getPush(context, operation, call).catch(rethrowAsAgentError);
     case "push.list":
-      return listPush(place, operation, call).catch(rethrowOurs);
+      return listPush(context, operation, call).catch(rethrowAsAgentError);
     case "push.delete":
-      return deletePush(place, operation, call).catch(rethrowOurs);
+      return deletePush(context, operation, call).catch(rethrowAsAgentError);
     case "ping":
       return Promise.resolve({ kind: "done" });
     case "session.close":
@@ -98,17 +98,17 @@ function handle(place: RuntimeContext, operation: Operation, call: Call): Reply 
   }
 }
 
-/** One timer for all tasks. Renewing comes first, and never waits for the other: what is held here must not be lost meanwhile. */
-function sweepEvery(place: RuntimeContext): () => void {
-  const renewing = oneAtATime(() => renewAll(place));
-  const settling = oneAtATime(() => settleAllLost(place));
-  return place.timers.every(place.limits.renewEveryMs, () => {
+/** One timer for all tasks. Renewal never waits for take-over, so that held leases do not expire. */
+function sweepEvery(context: RuntimeContext): () => void {
+  const renewing = oneAtATime(() => renewAll(context));
+  const settling = oneAtATime(() => settleAllLost(context));
+  return context.timers.every(context.limits.renewEveryMs, () => {
     renewing();
     settling();
   });
 }
 
-/** Nothing is begun while it is still under way. A store that is away now may be back for the next time. */
+/** Skips a run while the previous one is active. Failures are ignored: the next run retries. */
 function oneAtATime(work: () => Promise<void>): () => void {
   let busy = false;
   const done = () => {
@@ -121,29 +121,29 @@ function oneAtATime(work: () => Promise<void>): () => void {
   };
 }
 
-async function closeDown(place: RuntimeContext, drainMs: number): Promise<void> {
-  place.closing = true;
-  const drainUntil = place.ids.now() + drainMs;
-  if (drainMs > 0) await idleWithin(place, drainMs);
+async function closeDown(context: RuntimeContext, drainMs: number): Promise<void> {
+  context.closing = true;
+  const drainUntil = context.ids.now() + drainMs;
+  if (drainMs > 0) await idleWithin(context, drainMs);
   const reason = new AgentError("unavailable", "the agent is shutting down");
-  for (const reply of [...place.replies]) reply.end(reason);
-  const stops = [...place.runs.values()].map(async (run) => {
+  for (const reply of [...context.replies]) reply.end(reason);
+  const stops = [...context.runs.values()].map(async (run) => {
     if (!run.restartable) return run.stop("failed", reason);
-    // Whoever takes it over starts it again, and need not wait for the lease to run out.
+    // Releases the lease, so that another process can restart the run at once.
     run.abandon(reason);
-    await place.store.renew([run], 0);
+    await context.store.renew([run], 0);
   });
-  // A store that is away learns nothing of it; then the leases run out, which is what they are for.
+  // If the store is unavailable, the leases expire.
   await Promise.allSettled(stops);
-  for (const reader of [...place.readers]) reader.end(reason);
-  await place.push?.close(Math.max(0, drainUntil - place.ids.now()));
+  for (const reader of [...context.readers]) reader.end(reason);
+  await context.push?.close(Math.max(0, drainUntil - context.ids.now()));
 }
 
-/** Waits until nobody is at work, but not longer than `ms`. */
-function idleWithin(place: RuntimeContext, ms: number): Promise<void> {
+/** Waits until the runtime is idle, at most `ms`. */
+function idleWithin(context: RuntimeContext, ms: number): Promise<void> {
   return new Promise((resolve) => {
-    const tooLate = place.timers.after(ms, resolve);
-    place.onIdle(() => {
+    const tooLate = context.timers.after(ms, resolve);
+    context.onIdle(() => {
       tooLate();
       resolve();
     });

@@ -17,141 +17,145 @@ import { EventStream } from "./event-stream.js";
 import { followUp } from "./follow-up.js";
 import { endsSendStream, JournalReader } from "./journal-reader.js";
 import { requirePush } from "./push-configs.js";
-import { asOurs, checkHistoryLength, rethrowOurs, taskNotFound } from "./refusals.js";
+import { snapshotAtCursor, snapshotOf } from "./read-snapshot.js";
+import { asAgentError, checkHistoryLength, rethrowAsAgentError } from "./refusals.js";
 import { Run } from "./run.js";
 import type { RuntimeContext } from "./runtime-context.js";
-import { snapshotBehind } from "./snapshot-behind.js";
-import { type Asking, Existing, type NamedAgent, startTask } from "./start-task.js";
+import { Existing, type NamedAgent, type SendRequest, startTask } from "./start-task.js";
 import type { Snapshot } from "./store.js";
 import { ttlOf } from "./turn.js";
 import { waitFor } from "./wait.js";
 
 type Send = OperationOf<"send">;
-/** A bare message, the run of a task of ours, or a task that was there. */
+/** A bare message, a new run, or an existing task. */
 type Opened = AgentEvent | Run | Existing;
 
 /** A message to an agent: one event back, or a stream of them. */
-export function send(place: RuntimeContext, operation: Send, call: Call): Reply {
+export function send(context: RuntimeContext, operation: Send, call: Call): Reply {
   switch (operation.delivery) {
     case "answer":
-      return answer(place, operation, call);
+      return answer(context, operation, call);
     case "accepted":
-      return accept(place, operation, call).catch(rethrowOurs);
+      return accept(context, operation, call).catch(rethrowAsAgentError);
     case "stream":
-      return new EventStream(() => openStream(place, operation, call));
+      return new EventStream(() => openStream(context, operation, call));
     default:
       return operation.delivery satisfies never;
   }
 }
 
-async function answer(place: RuntimeContext, operation: Send, call: Call): Promise<AgentEvent> {
+async function answer(context: RuntimeContext, operation: Send, call: Call): Promise<AgentEvent> {
   try {
-    const opened = await open(place, operation, call);
-    if (opened instanceof Run) return await answerOfRun(place, opened, operation, call);
-    return opened instanceof Existing ? await settled(place, opened, operation, call) : opened;
+    const opened = await open(context, operation, call);
+    if (opened instanceof Run) return await answerOfRun(context, opened, operation, call);
+    return opened instanceof Existing ? await settled(context, opened, operation, call) : opened;
   } catch (thrown) {
-    throw asOurs(thrown);
+    throw asAgentError(thrown);
   }
 }
 
-/** Waits for the run itself: nothing is read from the journal but the end. */
-async function answerOfRun(place: RuntimeContext, run: Run, operation: Send, call: Call): Promise<AgentEvent> {
+/** Waits for the run itself and reads only the final snapshot. */
+async function answerOfRun(context: RuntimeContext, run: Run, operation: Send, call: Call): Promise<AgentEvent> {
   const { taskId, owner } = run;
-  const seq = await waitFor(place, run.done, call);
-  if (seq === undefined) return settled(place, new Existing(taskId, owner), operation, call);
-  const snapshot = run.outcome === undefined ? await place.store.snapshot(taskId, owner, seq) : { task: run.outcome, seq };
+  const seq = await waitFor(context, run.done, call);
+  if (seq === undefined) return settled(context, new Existing(taskId, owner), operation, call);
+  const snapshot = run.outcome === undefined ? await context.store.snapshot(taskId, owner, seq) : { task: run.outcome, seq };
   if (snapshot === undefined) throw gone(taskId);
-  return taskEvent(place, snapshot, operation.historyLength);
+  return taskEvent(context, snapshot, operation.historyLength);
 }
 
-async function accept(place: RuntimeContext, operation: Send, call: Call): Promise<AgentEvent> {
-  const opened = await open(place, operation, call);
-  if (opened instanceof Run) return taskEvent(place, { task: opened.opening, seq: opened.openingSeq }, operation.historyLength);
-  return opened instanceof Existing ? taskEvent(place, await snapshotOf(place, opened), operation.historyLength) : opened;
+async function accept(context: RuntimeContext, operation: Send, call: Call): Promise<AgentEvent> {
+  const opened = await open(context, operation, call);
+  if (opened instanceof Run) return taskEvent(context, { task: opened.opening, seq: opened.openingSeq }, operation.historyLength);
+  return opened instanceof Existing
+    ? taskEvent(context, await snapshotOf(context, opened.taskId, opened.owner), operation.historyLength)
+    : opened;
 }
 
-/** Waits until the task is over or waits for its caller, whoever runs it. */
-async function settled(place: RuntimeContext, existing: Existing, operation: Send, call: Call): Promise<AgentEvent> {
+/** Waits until the task is terminal or interrupted, whichever process runs it. */
+async function settled(context: RuntimeContext, existing: Existing, operation: Send, call: Call): Promise<AgentEvent> {
   const { taskId, owner } = existing;
-  const now = await snapshotOf(place, existing);
-  if (isSettled(now.task.status.state)) return taskEvent(place, now, operation.historyLength);
+  const now = await snapshotOf(context, taskId, owner);
+  if (isSettled(now.task.status.state)) return taskEvent(context, now, operation.historyLength);
   const reading = { taskId, owner, after: now.seq, first: undefined, endsAt: isSettled, follow: true };
-  const reader = new JournalReader(place, reading, call);
+  const reader = new JournalReader(context, reading, call);
   for (let step = await reader.next(); step.done !== true; step = await reader.next());
-  const then = await place.store.snapshot(taskId, owner, reader.after);
+  const then = await context.store.snapshot(taskId, owner, reader.after);
   if (then === undefined) throw gone(taskId);
-  return taskEvent(place, then, operation.historyLength);
+  return taskEvent(context, then, operation.historyLength);
 }
 
 /** Not async itself: the bare reply is the hot path, and every async frame on it costs. */
-function open(place: RuntimeContext, operation: Send, call: Call): Promise<Opened> {
-  if (place.closing) throw new AgentError("unavailable", "the agent is shutting down");
-  const { context } = operation.envelope;
+function open(context: RuntimeContext, operation: Send, call: Call): Promise<Opened> {
+  if (context.closing) throw new AgentError("unavailable", "the agent is shutting down");
+  const { taskId, sessionId } = operation.envelope.context;
   if (operation.historyLength !== undefined) checkHistoryLength(operation.historyLength);
-  if (operation.push !== undefined) requirePush(place);
-  if (context.taskId !== undefined) return followUp(place, operation, call);
-  const asking = { operation, call, named: agentNamed(place, call.agent), sessionId: context.sessionId ?? place.ids.newId() };
-  return needsTask(operation) ? openTask(place, asking) : new BareReply(place, asking).begin();
+  if (operation.push !== undefined) requirePush(context);
+  if (taskId !== undefined) return followUp(context, operation, call);
+  const request = {
+    operation,
+    call,
+    named: agentNamed(context, call.agent),
+    sessionId: sessionId ?? context.ids.newId(),
+  };
+  return needsTask(operation) ? openTask(context, request) : new BareReply(context, request).begin();
 }
 
-async function openTask(place: RuntimeContext, asking: Asking): Promise<Opened> {
-  ttlOf(asking.operation.envelope);
-  const opened = await startTask(place, asking, firstTurn(place, asking));
+async function openTask(context: RuntimeContext, request: SendRequest): Promise<Opened> {
+  ttlOf(request.operation.envelope);
+  const opened = await startTask(context, request, firstTurn(context, request));
   if (opened instanceof Run) opened.begin();
   return opened;
 }
 
-/** Something must hold what the caller wants to come back to. */
+/** True if the caller needs a task to return to. */
 function needsTask({ task, delivery, push, envelope }: Send): boolean {
   return task === "always" || delivery === "accepted" || push !== undefined || envelope.context.idempotencyKey !== undefined;
 }
 
-/** The agent that is meant; no name means the first. */
-function agentNamed(place: RuntimeContext, wanted: string): NamedAgent {
-  const agent = place.agents.get(wanted);
+/** The named agent; an empty name means the first. */
+function agentNamed(context: RuntimeContext, wanted: string): NamedAgent {
+  const agent = context.agents.get(wanted);
   if (agent !== undefined) return { name: wanted, agent };
-  if (wanted === "") for (const [name, first] of place.agents) return { name, agent: first };
+  if (wanted === "") for (const [name, first] of context.agents) return { name, agent: first };
   throw new AgentError("not_found", "no such agent is served here");
 }
 
-/** The events of a send as they are journaled, from the task itself on; or the one bare message. */
-async function openStream(place: RuntimeContext, operation: Send, call: Call): Promise<JournalReader | AgentEvent> {
-  if (operation.after !== undefined) return takeUp(place, operation.after, call);
-  const opened = await open(place, operation, call);
+/** The journal of a send, beginning with the task; or one bare message. */
+async function openStream(context: RuntimeContext, operation: Send, call: Call): Promise<JournalReader | AgentEvent> {
+  if (operation.after !== undefined) return resumeStream(context, operation.after, call);
+  const opened = await open(context, operation, call);
   if (!(opened instanceof Run || opened instanceof Existing)) return opened;
   const { taskId, owner } = opened;
-  const from = opened instanceof Run ? { task: opened.opening, seq: opened.openingSeq } : await snapshotOf(place, opened);
-  const first = taskEvent(place, from, operation.historyLength);
+  const from =
+    opened instanceof Run
+      ? { task: opened.opening, seq: opened.openingSeq }
+      : await snapshotOf(context, opened.taskId, opened.owner);
+  const first = taskEvent(context, from, operation.historyLength);
   if (endsSendStream(from.task.status.state)) return first;
-  return new JournalReader(place, { taskId, owner, after: from.seq, first, endsAt: endsSendStream, follow: true }, call);
+  return new JournalReader(context, { taskId, owner, after: from.seq, first, endsAt: endsSendStream, follow: true }, call);
 }
 
-/** The rest of a stream that a send has opened before: the task as its reader left it, then all it has missed. */
-async function takeUp(place: RuntimeContext, after: Cursor, call: Call): Promise<JournalReader> {
-  const { taskId } = journalPositionOf(after, place.limits.cursorBytes);
-  const then = await snapshotBehind(place, taskId, after, call);
-  const first = taskEvent(place, then, undefined);
+/** Resumes the stream of an earlier send: the task at the cursor, then every later entry. */
+async function resumeStream(context: RuntimeContext, after: Cursor, call: Call): Promise<JournalReader> {
+  const { taskId } = journalPositionOf(after, context.limits.cursorBytes);
+  const then = await snapshotAtCursor(context, taskId, after, call);
+  const first = taskEvent(context, then, undefined);
   const { owner } = call.caller;
-  return new JournalReader(place, { taskId, owner, after: then.seq, first, endsAt: endsSendStream, follow: true }, call);
+  return new JournalReader(context, { taskId, owner, after: then.seq, first, endsAt: endsSendStream, follow: true }, call);
 }
 
 function isSettled(state: State): boolean {
   return isTerminal(state) || isInterrupted(state);
 }
 
-async function snapshotOf(place: RuntimeContext, { taskId, owner }: Existing): Promise<Snapshot> {
-  const snapshot = await place.store.snapshot(taskId, owner);
-  if (snapshot === undefined) throw taskNotFound(taskId);
-  return snapshot;
-}
-
-/** A snapshot as the caller wants to see it. */
+/** A snapshot as an event, with the requested history length. */
 export function taskEvent(
-  place: RuntimeContext,
+  context: RuntimeContext,
   { task, seq }: Snapshot,
   historyLength: Maybe<number>,
 ): AgentEvent & { readonly kind: "task" } {
-  return { kind: "task", task: withHistory(task, historyLength, place), head: undefined, cursor: cursorOf(task.id, seq) };
+  return { kind: "task", task: withHistory(task, historyLength, context), head: undefined, cursor: cursorOf(task.id, seq) };
 }
 
 /** At most the newest `historyLength` messages, and never more than the limit. */

@@ -15,7 +15,7 @@ import type { Turn } from "./turn.js";
 
 type Send = OperationOf<"send">;
 
-/** A task that was there before: an idempotent repeat, or one that has heard the message. */
+/** An existing task: an idempotent repeat, or one that has queued the message. */
 export class Existing {
   constructor(
     readonly taskId: string,
@@ -29,43 +29,43 @@ export interface NamedAgent {
   readonly agent: RuntimeAgent;
 }
 
-/** A send as it is understood: who asks whom, in which conversation. */
-export interface Asking {
+/** A resolved send: operation, call, agent and session. */
+export interface SendRequest {
   readonly operation: Send;
   readonly call: Call;
   readonly named: NamedAgent;
   readonly sessionId: string;
 }
 
-/** Makes the task and its run; the run has not begun. A key that is known leads to the task it has started. */
-export async function startTask(place: RuntimeContext, asking: Asking, turn: Turn): Promise<Run | Existing> {
-  const { operation, call, named, sessionId } = asking;
+/** Creates the task and its run, not started. A known idempotency key returns the existing task. */
+export async function startTask(context: RuntimeContext, request: SendRequest, turn: Turn): Promise<Run | Existing> {
+  const { operation, call, named, sessionId } = request;
   const { envelope: message } = operation;
   const { owner, id: caller } = call.caller;
-  const key = message.context.idempotencyKey === undefined ? undefined : await keyOf(place, message, named.name);
+  const key = message.context.idempotencyKey === undefined ? undefined : await keyOf(context, message, named.name);
   let run: Maybe<Run>;
-  place.enter(owner);
+  context.enter(owner);
   try {
     const metadata = named.agent.marks?.(operation);
-    const task = newTask({ id: place.ids.newId(), contextId: sessionId, metadata }, message, place.ids.now());
-    const push = operation.push && (await checkedPush(place, call, operation.push, task.id));
-    const created = await place.store.create({ task, owner, agent: named.name, key, lease: leaseOf(place), push });
+    const task = newTask({ id: context.ids.newId(), contextId: sessionId, metadata }, message, context.ids.now());
+    const push = operation.push && (await checkedPush(context, call, operation.push, task.id));
+    const created = await context.store.create({ task, owner, agent: named.name, key, lease: leaseOf(context), push });
     if (!created.made) {
       if (created.because === "repeated") return new Existing(created.taskId, owner);
       throw refusedStart(created.because);
     }
-    if (push !== undefined) place.push?.nudge();
+    if (push !== undefined) context.push?.nudge();
     const { name: agentName, agent } = named;
-    run = new Run(place, { task, owner, caller, agentName, agent, epoch: created.epoch, seq: 1, message }, turn);
+    run = new Run(context, { task, owner, caller, agentName, agent, epoch: created.epoch, seq: 1, message }, turn);
     return run;
   } finally {
-    if (run === undefined) place.leave(owner);
+    if (run === undefined) context.leave(owner);
   }
 }
 
-/** The lease this runtime asks for. */
-export function leaseOf(place: RuntimeContext): LeaseRequest {
-  return { holder: place.holder, leaseMs: place.limits.leaseMs };
+/** The lease request of this runtime. */
+export function leaseOf(context: RuntimeContext): LeaseRequest {
+  return { holder: context.holder, leaseMs: context.limits.leaseMs };
 }
 
 function newTask(names: Pick<Task, "id" | "contextId" | "metadata">, message: Envelope, at: number): Task {
@@ -73,9 +73,9 @@ function newTask(names: Pick<Task, "id" | "contextId" | "metadata">, message: En
   return { ...names, status, artifacts: [], history: [message] };
 }
 
-async function keyOf(place: RuntimeContext, message: Envelope, agent: string): Promise<IdempotencyKey> {
+async function keyOf(context: RuntimeContext, message: Envelope, agent: string): Promise<IdempotencyKey> {
   const { idempotencyKey: key = "" } = message.context;
-  const { idempotencyKeyBytes, idempotencyKeepMs } = place.limits;
+  const { idempotencyKeyBytes, idempotencyKeepMs } = context.limits;
   if (key === "" || new TextEncoder().encode(key).byteLength > idempotencyKeyBytes) {
     const message = `context.idempotencyKey: must have 1 to ${idempotencyKeyBytes} bytes`;
     throw new AgentError("invalid_message", message, { field: "context.idempotencyKey" });

@@ -11,21 +11,21 @@ import type {
   TaskEvent,
 } from "../envelope/index.js";
 
-/** Who wants to run a task, and for how long without renewal. The store's own clock decides when that is over. */
+/** Holder and duration of a lease. The store's clock decides when it expires. */
 export interface LeaseRequest {
   readonly holder: string;
   readonly leaseMs: number;
 }
 
-/** A caller's own name for a request. */
+/** An idempotency key of a caller. */
 export interface IdempotencyKey {
   readonly key: string;
-  /** Of the request, so that the same key with another request is a conflict. */
+  /** Digest of the request: the same key with another request is a conflict. */
   readonly digest: string;
   readonly keepMs: number;
 }
 
-/** A task to be made, with all that must be true from its first moment. */
+/** A task to create, with everything stored in the same step. */
 export interface NewTask {
   /** The first entry of the journal, at sequence 1. */
   readonly task: Task;
@@ -33,49 +33,49 @@ export interface NewTask {
   readonly agent: string;
   readonly key: Maybe<IdempotencyKey>;
   readonly lease: LeaseRequest;
-  /** Who is to be told of everything, the task itself included. */
+  /** A webhook that is notified of every entry, including the task itself. */
   readonly push?: Maybe<PushConfig>;
 }
 
-/** `repeated`: the key and this very request are known. `expired`: they are, and the task is gone. `full`: no room, try later. */
+/** `repeated`: key and request are known. `expired`: known, but the task is gone. `full`: no capacity, retry later. */
 export type Created =
   | { readonly made: true; readonly epoch: number }
   | { readonly made: false; readonly because: "repeated"; readonly taskId: string }
   | { readonly made: false; readonly because: "conflict" | "expired" | "full" };
 
-/** One numbered line of a task's journal. */
+/** One numbered entry of a task's journal. */
 export interface Entry {
   readonly seq: number;
   readonly event: TaskEvent;
 }
 
-/** Entries that are written together or not at all. */
+/** Entries written atomically. */
 export interface Batch {
   readonly epoch: number;
-  /** Sequence number of the last entry the writer knows of. */
+  /** Sequence number of the last entry known to the writer. */
   readonly after: number;
   readonly events: readonly TaskEvent[];
   /** The JSON value an agent saved for its next turn; undefined leaves the old one. */
   readonly state: Maybe<Json>;
-  /** Refuse (`heard`) while a message of the caller waits for its turn. */
-  readonly unlessHeard: boolean;
+  /** Reject with `heard` while a message is queued. */
+  readonly unlessQueued: boolean;
 }
 
 /**
- * `fenced`: another epoch holds the task. `sequence`: the writer has missed entries. `closed`: a terminal state is final.
- * `full`: the journal has reached its limit; one closing status alone is always taken.
+ * Why an append was rejected. `fenced`: another epoch holds the task. `sequence`: the writer missed entries. `closed`: the
+ * task is terminal. `full`: the journal limit is reached; a single closing status is always accepted. `heard`: a message is queued.
  */
 export type Refusal = "fenced" | "sequence" | "closed" | "full" | "heard";
 export type Appended =
-  /** `toTell`: a webhook waits to be told of it. */
-  | { readonly ok: true; readonly cancelRequested: boolean; readonly toTell: boolean }
+  /** `pushDue`: a webhook has pending entries. */
+  | { readonly ok: true; readonly cancelRequested: boolean; readonly pushDue: boolean }
   | { readonly ok: false; readonly because: Refusal };
 
-/** `busy`: too many messages wait already. `full`: the journal's limit. `repeated`: heard before, by its idempotency key. */
-export type Heard = "heard" | "repeated" | "missing" | "closed" | "interrupted" | "busy" | "full";
+/** `heard`: queued. `repeated`: queued before, by its idempotency key. `busy`: the queue is full. `full`: the journal limit is reached. */
+export type EnqueueResult = "heard" | "repeated" | "missing" | "closed" | "interrupted" | "busy" | "full";
 
-/** A task at the beginning of a turn. */
-export interface Turned {
+/** A task at the start of a turn. */
+export interface TurnState {
   readonly epoch: number;
   readonly seq: number;
   readonly turn: number;
@@ -83,63 +83,63 @@ export interface Turned {
   readonly state: Maybe<Json>;
 }
 export type Resumed =
-  | ({ readonly ok: true } & Turned)
+  | ({ readonly ok: true } & TurnState)
   | { readonly ok: false; readonly because: "missing" | "closed" | "running" | "repeated" | "full" };
 
-/** A task and how much of its journal it includes. */
+/** A task and the journal position it includes. */
 export interface Snapshot {
   readonly task: Task;
-  /** Sequence number of the last entry the snapshot includes, read in the same step. */
+  /** Sequence number of the last included entry, read in the same step. */
   readonly seq: number;
 }
 
-/** What is known of a task without its content. */
+/** Task attributes without content. */
 export interface Facts {
   readonly agent: string;
   readonly contextId: string;
   readonly state: State;
   readonly seq: number;
-  /** What the agent has kept beside it. */
+  /** The state the agent saved. */
   readonly saved: Maybe<Json>;
 }
 
-/** `closed`: ended before. `canceled`: nobody ran it, so it is canceled now. `told`: its holder has to stop. */
+/** `closed`: already terminal. `canceled`: not running, canceled now. `told`: its holder was notified. */
 export type CancelRequested =
   | { readonly outcome: "closed" | "canceled"; readonly state: State }
   | { readonly outcome: "told"; readonly holder: string };
 
-/** A task as its holder knows it. */
+/** A lease on a task, as known to its holder. */
 export interface Hold {
   readonly taskId: string;
   readonly epoch: number;
 }
 
-/** A task whose holder is gone, in new hands. */
+/** A task whose lease expired, now held by the caller. */
 export interface TakenOver extends Hold {
   readonly owner: string;
   readonly agent: string;
   readonly contextId: string;
   readonly seq: number;
   readonly turn: number;
-  /** What this turn hears. Others may wait behind it. */
+  /** The message of this turn. Others may be queued. */
   readonly message: Envelope;
   readonly state: Maybe<Json>;
   readonly cancelRequested: boolean;
 }
 
-/** A webhook that has something to be told, in the hands of the one who tells it. */
+/** A webhook with pending entries, leased by a dispatcher. */
 export interface DuePush {
   readonly owner: string;
   readonly agent: string;
-  /** With `delivery`: entries after its `seq` are to be told, in order. */
+  /** With `delivery`: entries after its `seq` are to be sent, in order. */
   readonly config: PushConfig;
-  /** Goes up each time it is taken into hands: a late teller is refused. */
+  /** Increased with every lease: a late dispatcher is rejected. */
   readonly epoch: number;
 }
 
 /**
- * `accepted`: told up to this entry, and the lease begins anew. `idle`: nothing is left for now; it is let go. `failed`:
- * to be tried again no sooner than `retryInMs`; it is let go. `gave_up`: nothing more is sent.
+ * `accepted`: delivered up to this entry; the lease is renewed. `idle`: nothing pending; the lease is released. `failed`:
+ * retry no sooner than `retryInMs`; the lease is released. `gave_up`: nothing more is sent.
  */
 export type PushProgress =
   | { readonly outcome: "accepted"; readonly seq: number; readonly leaseMs: number }
@@ -148,55 +148,59 @@ export type PushProgress =
   | { readonly outcome: "gave_up"; readonly problem: string };
 
 /**
- * Under the task runtime. Every method is one atomic step. Undefined or `missing` means a task that is not there or is
- * somebody else's: the same answer for both. A status that is terminal or interrupted gives the lease back.
+ * Storage of the task runtime. Every method is one atomic step. Undefined or `missing` means a task that does not exist or is
+ * another owner's: the same answer for both. A terminal or interrupted status releases the lease.
  */
 export interface Store {
-  /** What survives what, in words for the operator. */
+  /** Durability guarantees, in one sentence for the operator. */
   readonly durability: string;
-  /** What is to be remembered and is no task. */
+  /** Records other than tasks. */
   readonly records: Records;
   create(start: NewTask): Promise<Created>;
   append(taskId: string, batch: Batch): Promise<Appended>;
   facts(taskId: string, owner: string): Promise<Maybe<Facts>>;
-  /** A message of the caller to a running task: into the history, and into the queue for its next turn. */
-  hear(taskId: string, owner: string, message: Envelope): Promise<Heard>;
-  /** A new turn of an interrupted task, with the message that begins it: a fresh lease and epoch, a `working` entry. */
+  /** Adds a caller's message to the history of a running task and queues it for the next turn. */
+  enqueue(taskId: string, owner: string, message: Envelope): Promise<EnqueueResult>;
+  /** Begins a new turn of an interrupted task with this message: new lease and epoch, a `working` entry. */
   resume(taskId: string, owner: string, message: Envelope, lease: LeaseRequest): Promise<Resumed>;
   /**
-   * The holder's turn after `turn`: the message that waits longest. Undefined when none does, or the epoch is stale. Asked
-   * once more, because the answer was lost, it gives the same turn.
+   * The holder's turn after `turn`, with the oldest queued message. Undefined if none is queued or the epoch is stale. Called
+   * again because the answer was lost, it returns the same turn.
    */
-  nextTurn(taskId: string, epoch: number, turn: number): Promise<Maybe<{ readonly message: Envelope; readonly turned: Turned }>>;
+  nextTurn(
+    taskId: string,
+    epoch: number,
+    turn: number,
+  ): Promise<Maybe<{ readonly message: Envelope; readonly turnState: TurnState }>>;
   read(
     taskId: string,
     owner: string,
     after: number,
     limit: number,
   ): Promise<Maybe<{ readonly firstKept: number; readonly entries: readonly Entry[]; readonly closed: boolean }>>;
-  /** The task now, or as it was at an earlier entry. Undefined also for an entry that does not exist or is not kept. */
+  /** The task now, or at an earlier entry. Undefined also for an entry that does not exist or is no longer stored. */
   snapshot(taskId: string, owner: string, at?: number): Promise<Maybe<Snapshot>>;
-  /** Tasks are given whole; page size and filters are valid. A token that is none is refused with `invalid_message`. */
+  /** Returns whole tasks; page size and filters are already validated. An invalid token throws `invalid_message`. */
   list(owner: string, query: OperationOf<"task.list">): Promise<EventOf<"task.list">>;
-  /** Written down before it is told to anyone: the holder also learns of it from its next append or renewal. */
+  /** Stored before the holder is notified; the holder also sees it in its next append or renewal. */
   requestCancel(taskId: string, owner: string): Promise<Maybe<CancelRequested>>;
-  /** One answer per hold, in order. */
+  /** One result per hold, in order. */
   renew(holds: readonly Hold[], leaseMs: number): Promise<readonly Appended[]>;
-  /** Tasks whose lease ran out, now held by the caller in a fresh epoch. */
+  /** Tasks whose lease expired, now held by the caller in a new epoch. */
   takeOver(lease: LeaseRequest, limit: number): Promise<readonly TakenOver[]>;
-  /** The same id replaces: what was told stays told, and failures are forgotten. A new one is told what happens from now on. */
+  /** The same id replaces: the cursor stays, failures are reset. A new configuration starts at the current entry. */
   setPush(owner: string, config: PushConfig): Promise<"stored" | "missing" | "full">;
   /** Secrets and `delivery` included. */
   pushes(taskId: string, owner: string): Promise<Maybe<readonly PushConfig[]>>;
-  /** False for a missing task; deleting what is not there is no mistake. */
+  /** False for a missing task; deleting a missing configuration succeeds. */
   deletePush(taskId: string, owner: string, id: string): Promise<boolean>;
-  /** Webhooks with entries to be told of that are due and in nobody's hands, now in the caller's. */
+  /** Due webhooks that are not leased, now leased by the caller. */
   duePushes(lease: LeaseRequest, limit: number): Promise<readonly DuePush[]>;
-  /** False when another epoch has it, or it is gone. */
-  told(due: DuePush, told: PushProgress): Promise<boolean>;
-  /** A hint that something changed, never the data: readers read from their own cursor. */
+  /** Records delivery progress. False if another epoch holds the webhook or it was deleted. */
+  recordPush(due: DuePush, progress: PushProgress): Promise<boolean>;
+  /** Calls `run` when the task may have changed. Carries no data: readers read from their own cursor. */
   wake(taskId: string, run: () => void): () => void;
-  /** A hint that a cancel waits for a task of this holder, for stores that several processes share. */
+  /** For shared stores: calls back when a cancel was requested for a task of this holder. */
   listen?(holder: string, heard: (taskId: string) => void): () => void;
   close?(): Promise<void>;
 }

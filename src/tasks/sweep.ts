@@ -1,66 +1,76 @@
 import { AgentError } from "../envelope/index.js";
 import { openTurn } from "./open-turn.js";
-import { cursorExpired } from "./refusals.js";
+import { leaseLost } from "./refusals.js";
 import { Run } from "./run.js";
 import type { Running, RuntimeAgent, RuntimeContext } from "./runtime-context.js";
 import { leaseOf } from "./start-task.js";
 import type { TakenOver } from "./store.js";
 import { failedEvent, statusEvent } from "./turn-events.js";
 
-/** Keeps what is held here. */
-export async function renewAll(place: RuntimeContext): Promise<void> {
-  const runs = [...place.runs.values()];
-  if (runs.length > 0) await renew(place, runs);
+/** Renews all leases of this runtime. */
+export async function renewAll(context: RuntimeContext): Promise<void> {
+  const runs = [...context.runs.values()];
+  if (runs.length > 0) await renew(context, runs);
 }
 
-/** Ends or restarts what nobody holds any more, until nothing of the kind is left. Who shuts down leaves it to others. */
-export async function settleAllLost(place: RuntimeContext): Promise<void> {
-  const most = place.limits.takeOversAtOnce;
-  for (let found = most; found === most && !place.closing; ) {
-    const lost = await place.store.takeOver(leaseOf(place), most);
-    // One that cannot be settled keeps nobody waiting; its lease runs out once more, and then it is tried again.
-    await Promise.allSettled(lost.map((task) => settleLost(place, task)));
+/** Ends or restarts tasks whose lease expired, until none is left or the runtime closes. */
+export async function settleAllLost(context: RuntimeContext): Promise<void> {
+  const most = context.limits.takeOversAtOnce;
+  for (let found = most; found === most && !context.closing; ) {
+    const lost = await context.store.takeOver(leaseOf(context), most);
+    // A task that cannot be settled does not block the others; it is retried after its lease expires again.
+    await Promise.allSettled(lost.map((task) => settleLost(context, task)));
     found = lost.length;
   }
 }
 
-/** Somebody asked another process to cancel a task that runs here; the store says whether that is so. */
-export async function heedCancel(place: RuntimeContext, taskId: string): Promise<void> {
-  const run = place.runs.get(taskId);
-  if (run !== undefined) await renew(place, [run]);
+/** Another process may have requested a cancel for a task that runs here; renewing tells. */
+export async function checkCancel(context: RuntimeContext, taskId: string): Promise<void> {
+  const run = context.runs.get(taskId);
+  if (run !== undefined) await renew(context, [run]);
 }
 
-async function renew(place: RuntimeContext, runs: readonly Running[]): Promise<void> {
-  const renewed = await place.store.renew(runs, place.limits.leaseMs);
+async function renew(context: RuntimeContext, runs: readonly Running[]): Promise<void> {
+  const renewed = await context.store.renew(runs, context.limits.leaseMs);
   for (const [index, run] of runs.entries()) {
     const answer = renewed[index];
     if (answer === undefined) continue;
-    if (!answer.ok) run.abandon(cursorExpired());
+    if (!answer.ok) run.abandon(leaseLost());
     else if (answer.cancelRequested) void run.stop("canceled", new AgentError("cancelled", "the task was canceled"));
   }
 }
 
-/** A run that lost its holder: canceled if that was asked for, started again if the agent allows it, else failed. */
-async function settleLost(place: RuntimeContext, lost: TakenOver): Promise<void> {
-  // Our own run was too late to renew and is fenced off now.
-  place.runs.get(lost.taskId)?.abandon(cursorExpired());
-  const agent = place.agents.get(lost.agent);
-  if (!lost.cancelRequested && agent?.restartable === true) return restart(place, lost, agent);
+/** A run that lost its holder: canceled if requested, restarted if the agent is restartable, otherwise failed. */
+async function settleLost(context: RuntimeContext, lost: TakenOver): Promise<void> {
+  // Our own run renewed too late and is fenced off now.
+  context.runs.get(lost.taskId)?.abandon(leaseLost());
+  const agent = context.agents.get(lost.agent);
+  if (!lost.cancelRequested && agent?.restartable === true) return restart(context, lost, agent);
   const { taskId, epoch, seq } = lost;
-  const talk = { agent: lost.agent, heard: lost.message, sessionId: lost.contextId, taskId };
+  const conversation = { agent: lost.agent, request: lost.message, sessionId: lost.contextId, taskId };
   const event = lost.cancelRequested
-    ? statusEvent(talk, "canceled", place.ids)
-    : failedEvent(talk, place.ids, { code: "lost_place", message: "the process that ran the task is gone" });
-  const appended = await place.store.append(taskId, { epoch, after: seq, events: [event], state: undefined, unlessHeard: false });
-  if (appended.ok && appended.toTell) place.push?.nudge();
+    ? statusEvent(conversation, "canceled", context.ids)
+    : failedEvent(conversation, context.ids, { code: "lost_place", message: "the process that ran the task is gone" });
+  const appended = await context.store.append(taskId, {
+    epoch,
+    after: seq,
+    events: [event],
+    state: undefined,
+    unlessQueued: false,
+  });
+  if (appended.ok && appended.pushDue) context.push?.nudge();
 }
 
-/** Where there is no room for it, it waits until its lease has run out once more: for another process, or for room here. */
-async function restart(place: RuntimeContext, lost: TakenOver, agent: RuntimeAgent): Promise<void> {
+/** Without capacity it waits until its lease expires again. */
+async function restart(context: RuntimeContext, lost: TakenOver, agent: RuntimeAgent): Promise<void> {
   const { taskId, owner, agent: agentName, epoch, seq, message } = lost;
-  const task = (await place.store.snapshot(taskId, owner))?.task;
-  if (task === undefined || place.closing) return;
-  place.enter(owner);
-  const turn = openTurn(place, { caller: owner, owner, restarted: true }, message, { task, turn: lost.turn, state: lost.state });
-  new Run(place, { task, owner, caller: owner, agentName, agent, epoch, seq, message }, turn).begin();
+  const task = (await context.store.snapshot(taskId, owner))?.task;
+  if (task === undefined || context.closing) return;
+  context.enter(owner);
+  const turn = openTurn(context, { caller: owner, owner, restarted: true }, message, {
+    task,
+    turn: lost.turn,
+    state: lost.state,
+  });
+  new Run(context, { task, owner, caller: owner, agentName, agent, epoch, seq, message }, turn).begin();
 }

@@ -20,7 +20,7 @@ import type { RuntimeContext } from "./runtime-context.js";
 const NOTHING: ArtifactOptions = Object.freeze({});
 const NONE: readonly never[] = Object.freeze([]);
 
-/** What an agent is told when it is called. */
+/** Input of a turn. */
 export interface TurnStart {
   readonly message: Envelope;
   readonly sessionId: string;
@@ -30,7 +30,7 @@ export interface TurnStart {
   readonly history: readonly Envelope[];
   readonly state: Maybe<Json>;
   readonly outputModes: Maybe<readonly string[]>;
-  /** The extensions that were negotiated for the call; without any, those the message names. */
+  /** The extensions negotiated for the call; by default those the message names. */
   readonly extensions: Maybe<readonly string[]>;
   readonly call?: Maybe<Call>;
   readonly delivery?: Maybe<OperationOf<"send">["delivery"]>;
@@ -43,7 +43,7 @@ export interface TurnTask {
   snapshot(): Promise<Maybe<Task>>;
 }
 
-/** One call of an agent's function, as the agent sees it. Methods live on the prototype: a call allocates no closures. */
+/** One call of an agent's function. Methods live on the prototype: a call allocates no closures. */
 export class Turn implements TaskContext {
   readonly sessionId: string;
   readonly turn: number;
@@ -56,7 +56,7 @@ export class Turn implements TaskContext {
   readonly call: Maybe<Call>;
   readonly delivery: OperationOf<"send">["delivery"];
   readonly restarted: boolean;
-  readonly #place: RuntimeContext;
+  readonly #context: RuntimeContext;
   #task: Maybe<TurnTask>;
   #saved: Maybe<Json>;
   #cancel: CancelSource | undefined;
@@ -65,8 +65,8 @@ export class Turn implements TaskContext {
   #expiry: (() => void) | undefined;
   #lastArtifact: string | undefined;
 
-  constructor(place: RuntimeContext, start: TurnStart) {
-    this.#place = place;
+  constructor(context: RuntimeContext, start: TurnStart) {
+    this.#context = context;
     this.sessionId = start.sessionId;
     this.turn = start.number;
     this.history = start.history;
@@ -84,7 +84,7 @@ export class Turn implements TaskContext {
     return this.#task?.taskId;
   }
 
-  /** Made on first use: most agents never ask, and a platform signal costs microseconds. */
+  /** Created on first use: most agents do not need it, and a platform signal costs microseconds. */
   get signal(): AbortSignal {
     this.#signal ??= signalOf(this.cancel);
     return this.#signal;
@@ -99,7 +99,7 @@ export class Turn implements TaskContext {
   }
 
   save(state: Json): void {
-    if (jsonSize(state) > this.#place.limits.stateBytes) {
+    if (jsonSize(state) > this.#context.limits.stateBytes) {
       throw new AgentError("too_large", "the saved state is larger than the limit stateBytes");
     }
     this.#saved = state;
@@ -111,7 +111,7 @@ export class Turn implements TaskContext {
 
   artifact(content: Content, options: ArtifactOptions = NOTHING): Progress {
     const last = options.append === true ? this.#lastArtifact : undefined;
-    const id = options.id ?? last ?? this.#place.ids.newId();
+    const id = options.id ?? last ?? this.#context.ids.newId();
     this.#lastArtifact = id;
     return new Progress("artifact", content, { ...options, id });
   }
@@ -138,8 +138,8 @@ export class Turn implements TaskContext {
 
   fetch(part: Part): Promise<Part> {
     if (part.kind !== "url") return Promise.resolve(part);
-    if (this.#place.fetchPart !== undefined) return this.#place.fetchPart(part, this.signal);
-    return Promise.reject(new AgentError("unsupported", "this host follows no links in messages"));
+    if (this.#context.fetchPart !== undefined) return this.#context.fetchPart(part, this.signal);
+    return Promise.reject(new AgentError("unsupported", "this host does not fetch URL parts"));
   }
 
   snapshot(): Promise<Maybe<Task>> {
@@ -155,14 +155,14 @@ export class Turn implements TaskContext {
     this.#task = task;
   }
 
-  /** Calls `expire` when the work has lasted `ttlMs`, unless the turn ends before. */
+  /** Calls `expire` after `ttlMs`, unless the turn ends first. */
   expireAfter(ttlMs: number, expire: (reason: AgentError) => void): void {
-    this.#expiry = this.#place.timers.after(ttlMs, () =>
+    this.#expiry = this.#context.timers.after(ttlMs, () =>
       expire(new AgentError("deadline", "the work took longer than its ttlMs")),
     );
   }
 
-  /** The work must stop: the agent hears it if it listens. */
+  /** Cancels the turn's signal. */
   stop(reason: AgentError): void {
     this.end();
     if (this.#stopped !== undefined) return;
@@ -176,7 +176,7 @@ export class Turn implements TaskContext {
   }
 }
 
-/** The time the caller allows for the work; what is no time is the caller's mistake. */
+/** The message's `ttlMs`. Throws `invalid_message` if it is not a positive number. */
 export function ttlOf({ context: { ttlMs } }: Envelope): Maybe<number> {
   if (ttlMs === undefined) return undefined;
   if (ttlMs > 0 && ttlMs < Number.POSITIVE_INFINITY) return ttlMs;

@@ -1,10 +1,10 @@
 import { AgentError, type Call } from "../envelope/index.js";
 import type { RuntimeContext } from "./runtime-context.js";
 
-/** Ends with `work`, or before it when the caller hangs up or its deadline passes. The work goes on either way. */
-export function waitFor<T>(place: RuntimeContext, work: Promise<T>, call: Call): Promise<T> {
+/** Resolves with `work`, or rejects when the call is cancelled or its deadline passes. The work continues either way. */
+export function waitFor<T>(context: RuntimeContext, work: Promise<T>, call: Call): Promise<T> {
   return new Promise((resolve, reject) => {
-    const release = onGivingUp(place, call, reject);
+    const release = onCallAborted(context, call, reject);
     work.then(
       (value) => {
         release();
@@ -18,18 +18,18 @@ export function waitFor<T>(place: RuntimeContext, work: Promise<T>, call: Call):
   });
 }
 
-/** Calls `giveUp` when nobody waits for the answer any longer: deadlines race, they do not wait to be heard. */
-export function onGivingUp(place: RuntimeContext, call: Call, giveUp: (reason: AgentError) => void): () => void {
-  const offCancel = call.cancel.onCancel(giveUp);
+/** Calls `abort` when the call is cancelled or its deadline passes. */
+export function onCallAborted(context: RuntimeContext, call: Call, abort: (reason: AgentError) => void): () => void {
+  const offCancel = call.cancel.onCancel(abort);
   const { deadline } = call;
   if (deadline === undefined) return offCancel;
-  const offDeadline = place.timers.after(deadline - place.ids.now(), () => giveUp(waitedTooLong()));
+  const offDeadline = context.timers.after(deadline - context.ids.now(), () => abort(deadlinePassed()));
   return () => {
     offCancel();
     offDeadline();
   };
 }
 
-function waitedTooLong(): AgentError {
+function deadlinePassed(): AgentError {
   return new AgentError("deadline", "the answer did not come before the call's deadline");
 }

@@ -22,7 +22,7 @@ import {
   parseTraceparent,
 } from "../envelope/index.js";
 import { around, type Outcome } from "../policies/index.js";
-import { stateIn } from "../policies/task-named.js";
+import { stateIn } from "../policies/task-id.js";
 import type { Edge } from "./edge.js";
 import { outgoingTraceparent } from "./traceparent.js";
 

@@ -1,8 +1,8 @@
 import { AgentError, type Call, type Layer, type Maybe, type Operation } from "../../envelope/index.js";
 import { around, type Outcome } from "../around.js";
 import type { Clock } from "../clock.js";
-import { noteFor, type PolicyContext } from "../note-for.js";
 import type { CircuitState } from "../notes.js";
+import { noteFor, type PolicyContext } from "../notes.js";
 import { type CircuitCallResult, circuitCallResult } from "./call-result.js";
 import { type CircuitTotals, CircuitWindow } from "./window.js";
 
@@ -24,7 +24,7 @@ export interface CircuitBreakerOptions extends PolicyContext {
   readonly slow?: Maybe<{ readonly ms: number; readonly share: number }>;
 }
 
-/** For the page and for metrics. */
+/** Current state, for the dashboard and metrics. */
 export interface CircuitSnapshot extends CircuitTotals {
   readonly state: CircuitState;
   /** While open: when the next call is let through. */
@@ -42,11 +42,11 @@ const MINIMUM_CALLS = 10;
 const OPEN_MS = 5_000;
 const PROBE_MS = 10_000;
 const PATIENCE_MS = 1_000;
-/** Told to those who come while a probe is under way: it mostly ends soon. */
+/** Suggested retry delay for calls rejected while a probe is in flight. */
 const WHILE_PROBED_MS = 500;
 
 /**
- * Leaves a peer alone that fails. Closed: everybody passes. Open: everybody is refused with `unavailable`, nothing is
+ * Stops calls to a failing peer. Closed: calls pass. Open: calls are rejected with `unavailable` and not
  * sent. Half-open: exactly one call at a time goes through as a probe; its first event closes the circuit, its failure
  * opens it again, and a caller that abandons it leaves the place to the next. Other calls count when they end.
  */

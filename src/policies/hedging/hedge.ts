@@ -17,7 +17,7 @@ export interface HedgeOptions extends HedgeRules {
  * A second attempt at the same destination beside one that is late. Whichever delivers an event first is the answer, from
  * its first event to its last: events of the two are never mixed. Only where saying it twice can do no harm: what changes
  * nothing, and a message with a key to a peer that starts one key once. The loser is hung up on, and a task that it made
- * is cancelled. For a second attempt elsewhere see `switchboard`.
+ * is cancelled. For a second attempt at another destination see `loadBalancer`.
  */
 export function hedge(options: HedgeOptions): Layer {
   const { destination, protocol } = options;

@@ -1,12 +1,12 @@
 import type { AgentError, Call, Handler, Maybe, Operation, Reply } from "../../envelope/index.js";
 import type { Clock } from "../clock.js";
-import { isHarmless } from "../may-repeat.js";
 import type { PolicySink } from "../notes.js";
+import { isSafeToRepeat } from "../retry-safety.js";
 import { LatencyWindow } from "../selection/latency-window.js";
-import { taskIn } from "../task-named.js";
+import { taskIdIn } from "../task-id.js";
 import { traceIdOf } from "../trace-id.js";
 import { HedgeBudget } from "./budget.js";
-import { callOff } from "./call-off.js";
+import { callOff } from "./cancel-loser.js";
 import { type RaceResult, type RaceRules, race } from "./race.js";
 
 /** As long as most answers take: a second attempt is for those that take longer. */
@@ -80,7 +80,7 @@ export class Hedging {
   }
 
   reply(pair: HedgePair, operation: Operation, call: Call): Reply {
-    if (!isHarmless(operation, "maybe", pair.idempotentSend)) return pair.first(operation, call);
+    if (!isSafeToRepeat(operation, "maybe", pair.idempotentSend)) return pair.first(operation, call);
     if (call.cancel.reason !== undefined) return Promise.reject(call.cancel.reason);
     this.budget.called();
     return race(pair, new HedgedCall(this, pair, operation, call), operation, call);
@@ -142,7 +142,7 @@ class HedgedCall implements RaceRules {
 
   async #callOff(loser: NonNullable<RaceResult["loser"]>, { step }: RaceResult): Promise<void> {
     const { clock, callOffMs: limitMs } = this.#hedging;
-    const keep = step.done === true ? undefined : taskIn(step.value);
+    const keep = step.done === true ? undefined : taskIdIn(step.value);
     const { canceller } = this.#pair;
     const stray = await callOff({ loser, operation: this.#operation, call: this.#call, keep, canceller, clock, limitMs });
     this.nobody();

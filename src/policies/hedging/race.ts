@@ -10,9 +10,8 @@ import {
   type Reply,
 } from "../../envelope/index.js";
 import type { Clock } from "../clock.js";
-import { DONE } from "../replies/done.js";
+import { DONE, stopIterator } from "../replies/iterators.js";
 import { iteratorOf, onlyEvent, replyOf, wantsStream } from "../replies/shape.js";
-import { stopIterator } from "../replies/stop-iterator.js";
 
 /** One try, with a cancel of its own. */
 export interface HedgeAttempt {
@@ -79,7 +78,7 @@ class HedgedReply implements AsyncIterableIterator<AgentEvent> {
   #over = false;
   #startedMs = 0;
   #forget: () => void = nothing;
-  #takeBack: () => void = nothing;
+  #cancelTimer: () => void = nothing;
 
   constructor(racers: Racers, rules: RaceRules, operation: Operation, call: Call) {
     this.#racers = racers;
@@ -124,7 +123,7 @@ class HedgedReply implements AsyncIterableIterator<AgentEvent> {
       this.#reject = reject;
       const { clock, afterMs } = this.#rules;
       this.#startedMs = clock.now();
-      if (afterMs !== undefined) this.#takeBack = clock.after(afterMs, () => this.#startSecond());
+      if (afterMs !== undefined) this.#cancelTimer = clock.after(afterMs, () => this.#startSecond());
       this.#run(this.#first);
     });
   }
@@ -150,7 +149,7 @@ class HedgedReply implements AsyncIterableIterator<AgentEvent> {
   #delivered(attempt: HedgeAttempt, step: IteratorResult<AgentEvent>): void {
     if (this.#over || this.#winner !== undefined) return;
     this.#winner = attempt;
-    this.#takeBack();
+    this.#cancelTimer();
     const isFirst = attempt === this.#first;
     const other = isFirst ? this.#second : this.#first;
     if (step.done === true || !this.streams) this.#end();
@@ -176,7 +175,7 @@ class HedgedReply implements AsyncIterableIterator<AgentEvent> {
   #pull(winner: HedgeAttempt): Promise<IteratorResult<AgentEvent>> {
     return pullFrom(winner.source).then(
       (step) => {
-        if (this.#over) return DONE; // the reader left while this was under way
+        if (this.#over) return DONE; // the reader left during the pull
         if (step.done === true) this.#end();
         return step;
       },
@@ -213,7 +212,7 @@ class HedgedReply implements AsyncIterableIterator<AgentEvent> {
 
   #end(): void {
     this.#over = true;
-    this.#takeBack();
+    this.#cancelTimer();
     this.#forget();
   }
 }

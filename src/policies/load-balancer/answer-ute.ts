@@ -3,6 +3,7 @@ import {
   type AgentEvent,
   answerOf,
   type Envelope,
+  type IdSource,
   type JsonObject,
   type Maybe,
   type Metadata,
@@ -11,20 +12,13 @@ import {
   writeUte,
 } from "../../envelope/index.js";
 
-/** Identity and time are given, never taken from the air. */
-export interface UteIds {
-  /** Milliseconds since the epoch. */
-  now(): number;
-  newId(): string;
-}
-
-/** What answers a message, as a UTE document. What came over a wire has passed its limits; here nothing is too large. */
-export function answerUte(event: AgentEvent, request: Envelope, ids: UteIds): JsonObject {
-  const answer = event.kind === "message" ? event.message : envelopeOf(toldBy(event), request, ids);
+/** The answer to a message as a UTE document. Size limits were checked by the transport. */
+export function answerUte(event: AgentEvent, request: Envelope, ids: IdSource): JsonObject {
+  const answer = event.kind === "message" ? event.message : envelopeOf(taskFields(event), request, ids);
   return writeUte(answer, { inlineBytes: Number.POSITIVE_INFINITY });
 }
 
-interface Told {
+interface TaskFields {
   readonly taskId: string;
   readonly contextId: string;
   readonly content: readonly Part[];
@@ -32,7 +26,7 @@ interface Told {
 }
 
 /** The events of a task as messages: content is what was said or made; `metadata.task` has the state, `metadata.artifact` its place. */
-function toldBy(event: AgentEvent): Told {
+function taskFields(event: AgentEvent): TaskFields {
   switch (event.kind) {
     case "task": {
       const { id: taskId, contextId, status, metadata } = event.task;
@@ -45,8 +39,8 @@ function toldBy(event: AgentEvent): Told {
     case "artifact": {
       const { taskId, contextId, append, last, metadata } = event;
       const { id, name, parts } = event.artifact;
-      const place: Metadata = name === undefined ? { id, append, last } : { id, name, append, last };
-      return { taskId, contextId, content: parts, metadata: { ...metadata, artifact: place } };
+      const artifact: Metadata = name === undefined ? { id, append, last } : { id, name, append, last };
+      return { taskId, contextId, content: parts, metadata: { ...metadata, artifact: artifact } };
     }
     default:
       throw new AgentError("bad_peer", `a message was answered with ${event.kind}`, { sent: "maybe" });
@@ -59,7 +53,7 @@ function stateOf(status: Status): Metadata {
   return error === undefined ? { state } : { state, error: { code: error.code, message: error.message } };
 }
 
-function envelopeOf({ taskId, contextId, content, metadata }: Told, request: Envelope, ids: UteIds): Envelope {
+function envelopeOf({ taskId, contextId, content, metadata }: TaskFields, request: Envelope, ids: IdSource): Envelope {
   const parentId: Maybe<string> = request.id === "" ? undefined : request.id;
   return {
     id: ids.newId(),

@@ -7,14 +7,13 @@ import {
   type Operation,
   type Reply,
 } from "../../envelope/index.js";
-import { DONE } from "../replies/done.js";
+import { DONE, stopIterator } from "../replies/iterators.js";
 import { iteratorOf, onlyEvent, replyOf, wantsStream } from "../replies/shape.js";
-import { stopIterator } from "../replies/stop-iterator.js";
 
-/** After a failure with nothing delivered: who is asked next, or with which error it ends. */
+/** After a failure with nothing delivered: the next handler, or the final error. */
 export type After = (error: AgentError) => Handler | AgentError;
 
-/** One operation, asked of one after the other until somebody delivers. Once an event is out there is no next. */
+/** Tries handlers in turn until one delivers an event. */
 export function failover(first: Handler, after: After, operation: Operation, call: Call): Reply {
   const reply = replyOf(first, operation, call);
   if (!isPromise(reply) || wantsStream(operation)) return new FailoverStream(reply, after, operation, call);
@@ -49,7 +48,7 @@ class FailoverStream implements AsyncIterableIterator<AgentEvent> {
     while (!this.#over) {
       try {
         const step = await this.#source.next();
-        if (this.#over) break; // the reader left while this was under way
+        if (this.#over) break; // the reader left during the pull
         this.#delivered = true;
         this.#over = step.done === true;
         return step;

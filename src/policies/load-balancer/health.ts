@@ -4,19 +4,19 @@ import { deadline } from "../deadline.js";
 import type { Destination } from "../destination.js";
 import { onlyEvent } from "../replies/shape.js";
 
-/** Who has not answered by then is down. */
+/** Destinations that do not answer in this time are down. */
 const PING_LIMIT_MS = 5_000;
 
-/** A peer without such an operation has answered all the same. */
+/** Errors that prove the peer is alive. */
 const ALIVE: ReadonlySet<ErrorCode> = new Set(["unsupported", "unsupported_method"]);
 
 /**
  * All destinations, pinged at once through their own layers: an open breaker shows as down. `ok` when all are up, `down`
  * when none is, `degraded` between.
  */
-export async function healthOf(ways: Iterable<readonly [Destination, Handler]>, clock: Clock): Promise<JsonObject> {
+export async function healthOf(handlers: Iterable<readonly [Destination, Handler]>, clock: Clock): Promise<JsonObject> {
   const found = await Promise.all(
-    Array.from(ways, async ([each, handler]) => [each.id, await ping(each, handler, clock)] as const),
+    Array.from(handlers, async ([each, handler]) => [each.id, await ping(each, handler, clock)] as const),
   );
   const up = found.filter(([, { status }]) => status === "up").length;
   const status = up === found.length ? "ok" : up === 0 ? "down" : "degraded";
@@ -25,7 +25,7 @@ export async function healthOf(ways: Iterable<readonly [Destination, Handler]>, 
 
 async function ping({ protocol }: Destination, handler: Handler, clock: Clock): Promise<JsonObject> {
   const sinceMs = clock.now();
-  const seen = (status: "up" | "down", error?: ErrorCode): JsonObject => ({
+  const report = (status: "up" | "down", error?: ErrorCode): JsonObject => ({
     status,
     latency_ms: clock.now() - sinceMs,
     ...(protocol === undefined ? {} : { protocol }),
@@ -33,9 +33,9 @@ async function ping({ protocol }: Destination, handler: Handler, clock: Clock): 
   });
   try {
     await onlyEvent(deadline(PING_LIMIT_MS, clock)(handler)({ kind: "ping" }, startCall()));
-    return seen("up");
+    return report("up");
   } catch (thrown) {
     const { code } = AgentError.from(thrown);
-    return ALIVE.has(code) ? seen("up") : seen("down", code);
+    return ALIVE.has(code) ? report("up") : report("down", code);
   }
 }

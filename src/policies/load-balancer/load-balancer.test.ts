@@ -83,7 +83,7 @@ function board(peers: readonly { readonly destination: Destination }[], change: 
   };
 }
 
-describe("switchboard, failing over", () => {
+describe("loadBalancer,  failing over", () => {
   it("passes over who is down, tells each choice, and hands the call on unchanged", async () => {
     const [a, b] = [peer("a", [notSent]), peer("b", [task("t")], { protocol: "wire" })];
     const { one, chosen, notes } = board([a, b]);
@@ -163,7 +163,7 @@ describe("switchboard, failing over", () => {
   });
 });
 
-describe("switchboard, tasks and sessions", () => {
+describe("loadBalancer,  tasks and sessions", () => {
   const get = (taskId: string): Operation => ({ kind: "task.get", taskId });
 
   it("asks the one that has the task, whoever would be chosen", async () => {
@@ -277,7 +277,7 @@ describe("switchboard, tasks and sessions", () => {
   });
 });
 
-describe("switchboard, documents in and out", () => {
+describe("loadBalancer,  documents in and out", () => {
   const ute = {
     id: "q",
     src: "me",

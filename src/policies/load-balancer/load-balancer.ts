@@ -3,6 +3,7 @@ import {
   type Call,
   type Envelope,
   type Handler,
+  type IdSource,
   type JsonObject,
   type Layer,
   type Maybe,
@@ -13,12 +14,11 @@ import type { Clock } from "../clock.js";
 import type { Destination } from "../destination.js";
 import { type HedgeRules, Hedging } from "../hedging/pair.js";
 import type { PolicySink } from "../notes.js";
-import { DONE } from "../replies/done.js";
+import { DONE, stopIterator } from "../replies/iterators.js";
 import { iteratorOf, onlyEvent } from "../replies/shape.js";
-import { stopIterator } from "../replies/stop-iterator.js";
 import type { Selector } from "../selection/selector.js";
 import { stack } from "../stack.js";
-import { answerUte, type UteIds } from "./answer-ute.js";
+import { answerUte } from "./answer-ute.js";
 import { LoadBalancerHandler } from "./handler.js";
 import { healthOf } from "./health.js";
 import { TaskAffinity } from "./task-affinity.js";
@@ -33,11 +33,11 @@ export interface LoadBalancerOptions {
   /** A second attempt at the next destination beside one that is late. Default: none. */
   readonly hedge?: Maybe<HedgeRules>;
   /**
-   * The destinations are replicas over one store: a key that was said to one is known to all. Only then may a message
-   * that perhaps arrived be said to another one. Default: false.
+   * The destinations are replicas over one store: an idempotency key sent to one is known to all. Only then may a message
+   * that may have arrived be sent to another one. Default: false.
    */
   readonly sharedKeys?: Maybe<boolean>;
-  /** Tasks whose place is remembered. Default: 10,000. */
+  /** Tasks whose destination is remembered. Default: 10,000. */
   readonly knownTasks?: Maybe<number>;
   readonly clock: Clock;
   /** Names the answers of `route`. */
@@ -45,7 +45,7 @@ export interface LoadBalancerOptions {
   readonly notes?: Maybe<PolicySink>;
 }
 
-/** The seed's router: one handler in front of many, and the same with documents in and documents out. */
+/** One handler for many destinations, and the same with UTE documents. */
 export interface LoadBalancer {
   readonly handler: Handler;
   /** A message as UTE JSON; its answer, or its task when that has ended or asks something, as UTE JSON. */
@@ -59,24 +59,24 @@ export interface LoadBalancer {
 const KNOWN_TASKS = 10_000;
 
 /**
- * One handler in front of many destinations. The selector puts them in order; the first gets the call, the next one only
- * where the failure allows it, nothing was delivered, and saying it again can do no harm. What is about a task goes to
- * the destination that has it. Every choice is told as a `decision`.
+ * One handler for many destinations. The selector orders them; the first gets the call, the next one only
+ * if the error is retryable, nothing was delivered, and repeating is safe. Operations on a task go to
+ * the destination that has it. Every choice is reported as a `decision` note.
  */
 export function loadBalancer(options: LoadBalancerOptions): LoadBalancer {
   const { destinations, selector, clock, notes, hedge, newId } = options;
   checkDestinations(destinations);
-  const places = new TaskAffinity(options.knownTasks ?? KNOWN_TASKS);
+  const affinity = new TaskAffinity(options.knownTasks ?? KNOWN_TASKS);
   const layered = new Map<Destination, Handler>();
-  const ways = new Map<Destination, Handler>();
+  const handlers = new Map<Destination, Handler>();
   for (const each of destinations) {
     const handler = stack(options.layersFor?.(each) ?? [])(each.handler);
     layered.set(each, handler);
-    ways.set(each, watchDestination(each, selector, places, clock)(handler));
+    handlers.set(each, watchDestination(each, selector, affinity, clock)(handler));
   }
   const hedging = hedge === undefined ? undefined : new Hedging(hedge, clock, notes);
   const sharedKeys = options.sharedKeys ?? false;
-  const { handle } = new LoadBalancerHandler({ destinations, ways, selector, places, hedging, sharedKeys, clock, notes });
+  const { handle } = new LoadBalancerHandler({ destinations, handlers, selector, affinity, hedging, sharedKeys, clock, notes });
   const ids = { now: () => clock.now(), newId };
   return {
     handler: handle,
@@ -86,19 +86,19 @@ export function loadBalancer(options: LoadBalancerOptions): LoadBalancer {
       return answerUte(await onlyEvent(reply), envelope, ids);
     },
     routeStreaming: (ute, call = startCall()) => new UteStream(handle, ute, call, ids),
-    // Not by the watched ways: how long a ping takes says nothing of how long work does.
+    // Without the latency observer: ping times say nothing about how long work takes.
     health: () => healthOf(layered, clock),
   };
 }
 
 function checkDestinations(destinations: readonly Destination[]): void {
-  if (destinations.length === 0) throw new TypeError("a switchboard needs at least one destination");
+  if (destinations.length === 0) throw new TypeError("a load balancer needs at least one destination");
   const ids = new Set<string>();
   for (const { id, weight = 1 } of destinations) {
     if (ids.has(id)) throw new TypeError(`two destinations are called ${JSON.stringify(id)}`);
     ids.add(id);
     if (!(weight >= 0 && weight < Number.POSITIVE_INFINITY))
-      throw new TypeError(`the weight of ${JSON.stringify(id)} is a number from 0 on, not ${weight}`);
+      throw new TypeError(`the weight of ${JSON.stringify(id)} must be a number of at least 0, not ${weight}`);
   }
 }
 
@@ -107,14 +107,14 @@ interface OpenedUte {
   readonly source: AsyncIterator<AgentEvent>;
 }
 
-/** Not a generator, which would answer `return()` only after the next event. Nothing is sent before the first pull. */
+/** Not a generator, whose `return()` would wait for the next event. Nothing is sent before the first pull. */
 class UteStream implements AsyncIterableIterator<JsonObject> {
   readonly #open: () => OpenedUte;
-  readonly #ids: UteIds;
+  readonly #ids: IdSource;
   #opened: Maybe<OpenedUte>;
   #over = false;
 
-  constructor(handler: Handler, ute: JsonObject, call: Call, ids: UteIds) {
+  constructor(handler: Handler, ute: JsonObject, call: Call, ids: IdSource) {
     this.#open = () => {
       const request = readUte(ute);
       return {

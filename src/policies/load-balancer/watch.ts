@@ -11,9 +11,9 @@ interface Watched {
   begun: boolean;
 }
 
-/** Around one destination: the selector hears how each attempt began, and whose task is there is learned from what comes first. */
-export function watchDestination(destination: Destination, selector: Selector, places: TaskAffinity, clock: Clock): Layer {
-  const tell = (watched: Watched, observation: Observation): void => {
+/** Around one destination: reports each attempt's start to the selector, and learns task affinity from the first event. */
+export function watchDestination(destination: Destination, selector: Selector, affinity: TaskAffinity, clock: Clock): Layer {
+  const observe = (watched: Watched, observation: Observation): void => {
     watched.begun = true;
     selector.observe?.(destination, observation);
   };
@@ -24,15 +24,15 @@ export function watchDestination(destination: Destination, selector: Selector, p
     },
     event(watched, event) {
       if (watched.begun) return;
-      tell(watched, { kind: "answered", afterMs: clock.now() - watched.sinceMs });
-      places.learn(watched.owner, event, destination);
+      observe(watched, { kind: "answered", afterMs: clock.now() - watched.sinceMs });
+      affinity.learn(watched.owner, event, destination);
     },
     end(watched, outcome) {
       if (watched.begun) return;
       const afterMs = clock.now() - watched.sinceMs;
-      if (outcome.kind === "ended") tell(watched, { kind: "answered", afterMs });
-      else if (outcome.kind === "stopped" || outcome.error.code === "cancelled") tell(watched, { kind: "left" });
-      else tell(watched, { kind: "failed", afterMs, error: outcome.error });
+      if (outcome.kind === "ended") observe(watched, { kind: "answered", afterMs });
+      else if (outcome.kind === "stopped" || outcome.error.code === "cancelled") observe(watched, { kind: "left" });
+      else observe(watched, { kind: "failed", afterMs, error: outcome.error });
     },
   });
 }

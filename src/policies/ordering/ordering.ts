@@ -1,17 +1,17 @@
 import type { Layer, Maybe, Reply } from "../../envelope/index.js";
 import type { Clock } from "../clock.js";
-import { noteFor, type PolicyContext } from "../note-for.js";
-import { cannotWait, tooMany } from "../refused-turn.js";
-import { beginSend, type Send } from "./begun-send.js";
-import { HeldSend } from "./held-send.js";
+import { noteFor, type PolicyContext } from "../notes.js";
+import { cannotWait, overloadedError } from "../queue-errors.js";
 import { isOrdered, type OrderedBy, orderKey } from "./order-key.js";
+import { QueuedSend } from "./queued-send.js";
+import { type Send, startSend } from "./start-send.js";
 
 export interface OrderingOptions extends PolicyContext {
   readonly by: OrderedBy;
   readonly clock: Clock;
-  /** How many may wait behind one that is not accepted yet, per session or trace. Default: 100. */
+  /** Queued messages per session or trace. Default: 100. */
   readonly waiting?: Maybe<number>;
-  /** Sessions or traces with a message under way. Default: 1,000. */
+  /** Sessions or traces with a message in flight. Default: 1,000. */
   readonly keys?: Maybe<number>;
   /** How many sessions or traces may send at a time; then the most urgent of those that wait comes first. Default: all. */
   readonly atOnce?: Maybe<number>;
@@ -36,11 +36,11 @@ export function ordering(options: OrderingOptions): Layer {
     };
 }
 
-/** One session or trace with somebody under way, or waiting for one of the places. */
+/** One session or trace with a message in flight or queued. */
 interface Line {
   readonly key: string;
-  /** In the order of arrival. A set, because whoever gives up leaves from the middle. */
-  readonly waiting: Set<HeldSend>;
+  /** In order of arrival. A set, because cancelled messages leave from the middle. */
+  readonly waiting: Set<QueuedSend>;
   busy: boolean;
 }
 
@@ -66,12 +66,14 @@ class Lines {
     const line = known ?? this.#open(key);
     if (!line.busy && line.waiting.size === 0 && this.#busy < this.#atOnce) {
       this.#take(line);
-      return beginSend(send, () => this.#release(line));
+      return startSend(send, () => this.#release(line));
     }
     const problem = cannotWait(send.call, clock);
     if (problem === undefined && line.waiting.size < waiting) return this.#wait(line, send);
     this.#closeIfEmpty(line);
-    return problem === undefined ? refused(`at most ${waiting} messages wait in one order`) : Promise.reject(problem);
+    return problem === undefined
+      ? refused(`at most ${waiting} messages are queued per session or trace`)
+      : Promise.reject(problem);
   }
 
   #open(key: string): Line {
@@ -85,7 +87,7 @@ class Lines {
   }
 
   #wait(line: Line, send: Send): Reply {
-    const held = new HeldSend(send, this.#options.clock, () => {
+    const held = new QueuedSend(send, this.#options.clock, () => {
       line.waiting.delete(held);
       this.#changed(-1, held);
       this.#closeIfEmpty(line);
@@ -130,13 +132,13 @@ class Lines {
     return found;
   }
 
-  #changed(by: 1 | -1, { send: { operation, call } }: HeldSend): void {
+  #changed(by: 1 | -1, { send: { operation, call } }: QueuedSend): void {
     this.#depth += by;
     this.#note(operation, call, { kind: "queue", queue: "ordering", depth: this.#depth });
   }
 }
 
-function firstOf({ waiting }: Line): Maybe<HeldSend> {
+function firstOf({ waiting }: Line): Maybe<QueuedSend> {
   const [first] = waiting;
   return first;
 }
@@ -146,5 +148,5 @@ function priorityOf(line: Line): number {
 }
 
 function refused(why: string): Promise<never> {
-  return Promise.reject(tooMany(why));
+  return Promise.reject(overloadedError(why));
 }

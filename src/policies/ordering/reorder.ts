@@ -1,12 +1,12 @@
 import { AgentError, type Layer, type Maybe, RecentMap, type Reply } from "../../envelope/index.js";
 import type { Clock } from "../clock.js";
-import { noteFor, type PolicyContext } from "../note-for.js";
-import { tooMany } from "../refused-turn.js";
-import type { Send } from "./begun-send.js";
-import type { HeldSend } from "./held-send.js";
+import { noteFor, type PolicyContext } from "../notes.js";
+import { overloadedError } from "../queue-errors.js";
 import { isOrdered } from "./order-key.js";
+import type { QueuedSend } from "./queued-send.js";
 import { Sequence } from "./sequence.js";
 import { type SequenceNumber, sequenceNumberOf } from "./sequence-number.js";
+import type { Send } from "./start-send.js";
 
 export interface ReorderOptions extends PolicyContext {
   readonly clock: Clock;
@@ -36,13 +36,13 @@ export function reorder(options: ReorderOptions): Layer {
   return (next) =>
     function reordered(operation, call) {
       if (!isOrdered(operation)) return next(operation, call);
-      let place: Maybe<SequenceNumber>;
+      let position: Maybe<SequenceNumber>;
       try {
-        place = sequenceNumberOf(operation.envelope);
+        position = sequenceNumberOf(operation.envelope);
       } catch (thrown) {
         return Promise.reject(AgentError.from(thrown));
       }
-      return place === undefined ? next(operation, call) : sequences.enter(place, { next, operation, call });
+      return position === undefined ? next(operation, call) : sequences.enter(position, { next, operation, call });
     };
 }
 
@@ -71,7 +71,8 @@ class Sequences {
   #wake(key: string, owner: string): Sequence | AgentError {
     const { streams = STREAMS, streamsPerCaller = STREAMS_PER_CALLER } = this.#options;
     const ofOwner = this.#busyOf.get(owner) ?? 0;
-    if (this.#busy.size >= streams || ofOwner >= streamsPerCaller) return tooMany("too many sequences of messages are under way");
+    if (this.#busy.size >= streams || ofOwner >= streamsPerCaller)
+      return overloadedError("too many sequences of messages are under way");
     const sequence = this.#resting.get(key) ?? this.#begin(key, owner);
     this.#resting.delete(key);
     this.#busy.set(key, sequence);
@@ -100,7 +101,7 @@ class Sequences {
     else this.#busyOf.set(owner, left);
   }
 
-  #changed(by: 1 | -1, { send: { operation, call } }: HeldSend): void {
+  #changed(by: 1 | -1, { send: { operation, call } }: QueuedSend): void {
     this.#depth += by;
     this.#note(operation, call, { kind: "queue", queue: "reorder", depth: this.#depth });
   }

@@ -19,7 +19,7 @@ export function sequenceNumberOf({ metadata }: Envelope): Maybe<SequenceNumber> 
   if (value === undefined) return undefined;
   if (isObject(value)) {
     const { stream, number } = value;
-    if (typeof stream === "string" && stream !== "" && stream.length <= MAX_STREAM_LENGTH && isPlace(number))
+    if (typeof stream === "string" && stream !== "" && stream.length <= MAX_STREAM_LENGTH && isPosition(number))
       return { stream, number };
   }
   throw new AgentError("invalid_message", `metadata["${SEQUENCE_KEY}"]: must be { stream, number }, counted from 1`, {
@@ -31,6 +31,6 @@ export function withSequenceNumber(envelope: Envelope, { stream, number }: Seque
   return { ...envelope, metadata: { ...envelope.metadata, [SEQUENCE_KEY]: { stream, number } } };
 }
 
-function isPlace(number: unknown): number is number {
+function isPosition(number: unknown): number is number {
   return Number.isSafeInteger(number) && (number as number) >= 1; // isSafeInteger narrows nothing
 }

@@ -1,34 +1,34 @@
 import { AgentError, type Maybe, type Reply } from "../../envelope/index.js";
 import type { Clock } from "../clock.js";
-import { cannotWait, tooMany } from "../refused-turn.js";
-import { type Beginning, beginSend, type Send } from "./begun-send.js";
-import { HeldSend } from "./held-send.js";
+import { cannotWait, overloadedError } from "../queue-errors.js";
+import { QueuedSend } from "./queued-send.js";
+import { type Send, type StartOutcome, startSend } from "./start-send.js";
 
 export interface SequenceOptions {
   readonly clock: Clock;
   readonly buffer: number;
   readonly waitMs: number;
-  /** One more, or one less, waits. */
-  changed(by: 1 | -1, held: HeldSend): void;
-  /** The places from `first` to `last` were waited for in vain; `held` is the one that goes on. */
-  gap(first: number, last: number, held: HeldSend): void;
-  /** Nobody is under way and nobody waits. */
+  /** The queue length changed. */
+  changed(by: 1 | -1, held: QueuedSend): void;
+  /** Messages `first` to `last` did not arrive in time; `held` is sent next. */
+  gap(first: number, last: number, held: QueuedSend): void;
+  /** Nothing is in flight or queued. */
   idle(): void;
 }
 
-/** One sequence at its receiver: what is begun has rising numbers, whatever order it came in. */
+/** One sequence at its receiver: messages start in order of their numbers, whatever order they arrive in. */
 export class Sequence {
   readonly #options: SequenceOptions;
-  /** The place whose turn it is. */
+  /** The next number. */
   #next = 1;
-  /** Whose turn it is, until it was accepted. */
+  /** The message in flight, until it is accepted. */
   #current: Maybe<Send>;
-  /** The place before, while it failed and nobody behind it has begun: its message may come again. */
+  /** The previous number, if it failed and no later message has started: it may be sent again. */
   #reopened: Maybe<number>;
-  readonly #waiting = new Map<number, HeldSend>();
-  /** The last places that were taken, with the keys of their messages. */
+  readonly #waiting = new Map<number, QueuedSend>();
+  /** The last accepted numbers, with the idempotency keys of their messages. */
   readonly #taken = new Map<number, Maybe<string>>();
-  #takeBack: Maybe<() => void>;
+  #cancelTimer: Maybe<() => void>;
 
   constructor(options: SequenceOptions) {
     this.#options = options;
@@ -47,13 +47,14 @@ export class Sequence {
     const twin = number === this.#next ? this.#current : this.#waiting.get(number)?.send;
     const problem = twin === undefined ? cannotWait(send.call, clock) : repeated(number, keyOf(twin), keyOf(send));
     if (problem !== undefined) return Promise.reject(problem);
-    if (this.#waiting.size >= buffer) return Promise.reject(tooMany(`at most ${buffer} messages wait for the ones before them`));
+    if (this.#waiting.size >= buffer)
+      return Promise.reject(overloadedError(`at most ${buffer} messages wait for the ones before them`));
     return this.#wait(number, send);
   }
 
   #beginNow(number: number, send: Send): Reply {
     this.#take(number, send);
-    return beginSend(send, (how) => this.#began(number, how));
+    return startSend(send, (how) => this.#started(number, how));
   }
 
   #take(number: number, send: Send): void {
@@ -63,7 +64,7 @@ export class Sequence {
     this.#reopened = undefined;
   }
 
-  #began(number: number, how: Beginning): void {
+  #started(number: number, how: StartOutcome): void {
     const key = this.#current === undefined ? undefined : keyOf(this.#current);
     this.#current = undefined;
     this.#next = number + 1;
@@ -78,18 +79,18 @@ export class Sequence {
     if (this.#taken.size > this.#options.buffer && oldest !== undefined) this.#taken.delete(oldest);
   }
 
-  /** A place whose turn has been: its message again, or its message too late. */
+  /** A number that has passed: a repeat, or a late message. */
   #again(number: number, send: Send): Reply {
     if (!this.#taken.has(number))
-      return Promise.reject(new AgentError("expired", `message ${number} came after its place had been given up`));
+      return Promise.reject(new AgentError("expired", `message ${number} arrived after it had been skipped`));
     const key = keyOf(send);
-    // Whoever honours the key starts nothing a second time, and gives the answer it gave.
+    // A peer that honours the key returns the earlier answer.
     if (key !== undefined && key === this.#taken.get(number)) return send.next(send.operation, send.call);
     return Promise.reject(repeat(number));
   }
 
   #wait(number: number, send: Send): Reply {
-    const held = new HeldSend(send, this.#options.clock, () => {
+    const held = new QueuedSend(send, this.#options.clock, () => {
       this.#waiting.delete(number);
       this.#options.changed(-1, held);
       if (this.#waiting.size === 0) this.#stopWaiting();
@@ -108,17 +109,17 @@ export class Sequence {
     this.#restIfIdle();
   }
 
-  #beginHeld(number: number, held: HeldSend): void {
+  #beginHeld(number: number, held: QueuedSend): void {
     this.#waiting.delete(number);
     this.#options.changed(-1, held);
     this.#take(number, held.send);
-    held.begin((how) => this.#began(number, how));
+    held.begin((how) => this.#started(number, how));
   }
 
   #waitForMissing(): void {
-    if (this.#current !== undefined || this.#waiting.size === 0 || this.#takeBack !== undefined) return;
-    this.#takeBack = this.#options.clock.after(this.#options.waitMs, () => {
-      this.#takeBack = undefined;
+    if (this.#current !== undefined || this.#waiting.size === 0 || this.#cancelTimer !== undefined) return;
+    this.#cancelTimer = this.#options.clock.after(this.#options.waitMs, () => {
+      this.#cancelTimer = undefined;
       const number = Math.min(...this.#waiting.keys());
       const held = this.#waiting.get(number);
       if (held === undefined) return;
@@ -128,8 +129,8 @@ export class Sequence {
   }
 
   #stopWaiting(): void {
-    this.#takeBack?.();
-    this.#takeBack = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
   }
 
   #restIfIdle(): void {
@@ -144,7 +145,7 @@ function keyOf({ operation }: Send): Maybe<string> {
 /** The same place twice while the first has not begun to be answered. With one key it is the same message, sent again. */
 function repeated(number: number, first: Maybe<string>, second: Maybe<string>): AgentError {
   return first !== undefined && first === second
-    ? tooMany(`message ${number} is here already and waits for its turn`)
+    ? overloadedError(`message ${number} has already arrived and is queued`)
     : repeat(number);
 }
 

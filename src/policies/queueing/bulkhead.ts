@@ -1,26 +1,26 @@
 import type { Call, Layer, Maybe, Operation, Reply } from "../../envelope/index.js";
 import { around } from "../around.js";
 import type { Clock } from "../clock.js";
-import { noteFor, type PolicyContext } from "../note-for.js";
-import { laterReply } from "../replies/later-reply.js";
+import { noteFor, type PolicyContext } from "../notes.js";
+import { deferredReply } from "../replies/deferred-reply.js";
 import { wantsStream } from "../replies/shape.js";
 import { Slots } from "./slots.js";
 
 export interface BulkheadOptions extends PolicyContext {
   readonly clock: Clock;
-  /** Calls to this destination at the same time. Default: 64. */
+  /** Concurrent calls to this destination. Default: 64. */
   readonly concurrent?: Maybe<number>;
-  /** Calls that wait for a place. Default: 256. */
+  /** Queued calls. Default: 256. */
   readonly waiting?: Maybe<number>;
-  /** The longest wait for a place. Default: 5,000. */
+  /** Longest time in the queue. Default: 5,000. */
   readonly waitMs?: Maybe<number>;
-  /** So much waiting is worth one level of priority. Default: 500. */
+  /** Waiting this long raises the priority by one level. Default: 500. */
   readonly agingMs?: Maybe<number>;
-  /** Places beside the others, for `task.cancel`, `task.get` and `ping` alone. Default: 8. */
+  /** Additional slots for `task.cancel`, `task.get` and `ping` only. Default: 8. */
   readonly reserved?: Maybe<number>;
 }
 
-/** For the page and for metrics. */
+/** Current state, for the dashboard and metrics. */
 export interface BulkheadSnapshot {
   readonly running: number;
   readonly waiting: number;
@@ -38,10 +38,10 @@ const AGING_MS = 500;
 const RESERVED = 8;
 
 /**
- * At most so many calls at the same time to one destination, and so many that wait, so that one slow peer cannot take
- * everything. Those who wait go by `context.priority`, then by arrival; one level of priority is worth `agingMs` of
- * waiting, so nobody waits for ever behind others. What is too much is refused with `overloaded`, nothing sent. A stream
- * holds its place to its end, a send that only wants to be accepted until it is.
+ * Limits concurrent and queued calls to one destination, so that one slow peer cannot exhaust
+ * resources. Queued calls are ordered by `context.priority`, then by arrival; one level of priority equals `agingMs` of
+ * waiting, so no call starves. Excess calls are rejected with `overloaded` and not sent. A stream
+ * holds its slot until it ends; a send with delivery `accepted` until it is accepted.
  */
 export function bulkhead(options: BulkheadOptions): Bulkhead {
   const { clock, concurrent = CONCURRENT, waiting = WAITING, waitMs = WAIT_MS, agingMs = AGING_MS } = options;
@@ -61,21 +61,21 @@ export function bulkhead(options: BulkheadOptions): Bulkhead {
     return function admitted(operation, call): Reply {
       const slots = isUrgent(operation) ? reserve : common;
       if (slots.take()) return holding(operation, call);
-      const later = laterReply(operation, () => leave());
+      const deferred = deferredReply(operation, () => leave());
       const leave = slots.wait({
         priority: priorityOf(operation),
         call,
-        granted: () => later.begin(() => holding(operation, call)),
-        refused: (error) => later.fail(error),
+        granted: () => deferred.begin(() => holding(operation, call)),
+        refused: (error) => deferred.fail(error),
         moved: () => note(operation, call, { kind: "queue", queue: "bulkhead", depth: state().waiting }),
       });
-      return later.reply;
+      return deferred.reply;
     };
   };
   return { layer, state };
 }
 
-/** What stops work or asks after it must get through when everything is full: it is how things get better. */
+/** Operations that stop or inspect work must pass under full load. */
 function isUrgent({ kind }: Operation): boolean {
   return kind === "task.cancel" || kind === "task.get" || kind === "ping";
 }
@@ -94,7 +94,7 @@ class Held {
   constructor(slots: Slots, operation: Operation, call: Call) {
     this.#slots = slots;
     this.#untilAccepted = operation.kind === "send" && operation.delivery === "accepted";
-    // A reader that is gone may never pull again, nor stop: its place must not be lost with it.
+    // A cancelled reader may never pull or stop again: release its slot.
     if (wantsStream(operation)) this.#forget = call.cancel.onCancel(() => this.end());
   }
 

@@ -1,43 +1,43 @@
 import type { AgentError, Call, Maybe } from "../../envelope/index.js";
 import type { Clock } from "../clock.js";
-import { cannotWait, tooLate, tooMany } from "../refused-turn.js";
-import { type InLine, WaitingLine } from "./waiting-line.js";
+import { cannotWait, deadlinePassed, overloadedError } from "../queue-errors.js";
+import { PriorityQueue, type QueueEntry } from "./priority-queue.js";
 
 export interface SlotLimits {
   readonly clock: Clock;
-  /** At the same time. */
+  /** Concurrent calls. */
   readonly concurrent: number;
-  /** In the line behind them. */
+  /** Queued calls. */
   readonly waiting: number;
-  /** In the line at most. */
+  /** Longest time in the queue. */
   readonly waitMs: number;
-  /** So much waiting is worth one level of priority. */
+  /** Waiting this long raises the priority by one level. */
   readonly agingMs: number;
 }
 
-/** One who asks for a slot. Exactly one of the two is called, unless it leaves the line before. */
+/** A request for a slot. Exactly one of `granted` and `refused` is called, unless it leaves the queue first. */
 export interface SlotTurn {
   readonly priority: number;
   readonly call: Call;
   granted(): void;
   refused(error: AgentError): void;
-  /** The line is longer or shorter by this one. */
+  /** The queue length changed because of this entry. */
   moved(): void;
 }
 
-interface Waiter extends InLine {
+interface Waiter extends QueueEntry {
   readonly turn: SlotTurn;
-  /** Leaves no timer and no listener behind. */
-  letGo(): void;
+  /** Removes its timer and listener. */
+  dispose(): void;
 }
 
-/** Priorities from the wire are taken between its negative and itself: nobody buys the front of the line for good. */
+/** Priorities are clamped to ± this value, so that no caller can stay first in the queue. */
 export const HIGHEST_PRIORITY = 10;
 
-/** A number of places, and the line of those who wait for one. */
+/** A number of slots, and the queue of calls waiting for one. */
 export class Slots {
   readonly #limits: SlotLimits;
-  readonly #line = new WaitingLine<Waiter>();
+  readonly #queue = new PriorityQueue<Waiter>();
   #arrivals = 0;
   #running = 0;
 
@@ -50,37 +50,37 @@ export class Slots {
   }
 
   get waiting(): number {
-    return this.#line.length;
+    return this.#queue.length;
   }
 
-  /** Takes a free slot. When somebody waits there is none. */
+  /** Takes a free slot. There is none while calls are queued. */
   take(): boolean {
     if (this.#running >= this.#limits.concurrent) return false;
     this.#running += 1;
     return true;
   }
 
-  /** Hands the slot to whose turn it is. */
+  /** Passes the slot to the next queued call. */
   free(): void {
-    const waiter = this.#line.next();
+    const waiter = this.#queue.next();
     if (waiter === undefined) {
       this.#running -= 1;
       return;
     }
-    waiter.letGo();
+    waiter.dispose();
     waiter.turn.moved();
     waiter.turn.granted();
   }
 
-  /** Waits in line. The returned function leaves it without a word. */
+  /** Joins the queue. The returned function leaves it silently. */
   wait(turn: SlotTurn): () => void {
     const refusal = this.#refusal(turn.call);
     if (refusal !== undefined) {
       turn.refused(refusal);
       return () => undefined;
     }
-    const waiter: Waiter = { rank: this.#rank(turn), arrival: this.#arrivals++, place: -1, turn, letGo: () => undefined };
-    this.#line.join(waiter);
+    const waiter: Waiter = { rank: this.#rank(turn), arrival: this.#arrivals++, index: -1, turn, dispose: () => undefined };
+    this.#queue.join(waiter);
     turn.moved();
     this.#watch(waiter);
     return () => this.#leave(waiter);
@@ -88,12 +88,12 @@ export class Slots {
 
   #refusal(call: Call): Maybe<AgentError> {
     const { clock, waiting } = this.#limits;
-    return cannotWait(call, clock) ?? (this.#line.length < waiting ? undefined : full(`already ${waiting} calls wait`));
+    return cannotWait(call, clock) ?? (this.#queue.length < waiting ? undefined : full(`${waiting} calls are already queued`));
   }
 
   /**
-   * Whoever waits grows in priority, all at the same pace; so the order between two never changes, and the moment at
-   * which each would have arrived without its priority says it all.
+   * All queued calls age at the same rate, so their relative order never changes and the virtual arrival time
+   * (arrival minus priority) is enough to order them.
    */
   #rank({ priority }: SlotTurn): number {
     const level = Number.isFinite(priority) ? Math.max(-HIGHEST_PRIORITY, Math.min(HIGHEST_PRIORITY, priority)) : 0;
@@ -108,23 +108,23 @@ export class Slots {
       this.#leave(waiter);
       refused(error);
     };
-    const takeBack = clock.after(Math.min(waitMs, leftMs), () =>
-      refuse(leftMs <= waitMs ? tooLate() : full(`no place came free within ${waitMs} ms`)),
+    const cancelTimer = clock.after(Math.min(waitMs, leftMs), () =>
+      refuse(leftMs <= waitMs ? deadlinePassed() : full(`no slot became free within ${waitMs} ms`)),
     );
     const forget = call.cancel.onCancel(refuse);
-    waiter.letGo = () => {
-      takeBack();
+    waiter.dispose = () => {
+      cancelTimer();
       forget();
     };
   }
 
   #leave(waiter: Waiter): void {
-    this.#line.leave(waiter);
-    waiter.letGo();
+    this.#queue.leave(waiter);
+    waiter.dispose();
     waiter.turn.moved();
   }
 }
 
 function full(why: string): AgentError {
-  return tooMany(`too much is under way: ${why}`);
+  return overloadedError(`too many calls: ${why}`);
 }

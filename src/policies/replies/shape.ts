@@ -7,15 +7,14 @@ import {
   type Operation,
   type Reply,
 } from "../../envelope/index.js";
-import { DONE } from "./done.js";
-import { stopIterator } from "./stop-iterator.js";
+import { DONE, stopIterator } from "./iterators.js";
 
-/** Whoever asks this reads many events, also where one answers with a single one. */
+/** True for operations whose caller reads a stream, even if the handler answers with one event. */
 export function wantsStream(operation: Operation): boolean {
   return operation.kind === "send" ? operation.delivery === "stream" : operation.kind === "task.subscribe";
 }
 
-/** A handler that throws instead of answering fails like one that rejects. */
+/** Turns a synchronous throw of the handler into a rejection. */
 export function replyOf(handler: Handler, operation: Operation, call: Call): Reply {
   try {
     return handler(operation, call);
@@ -24,26 +23,26 @@ export function replyOf(handler: Handler, operation: Operation, call: Call): Rep
   }
 }
 
-/** For layers that must say what shape they answer with before they know who answers. */
+/** For layers that must choose the reply's shape before they have a reply. */
 export function onlyEvent(reply: Reply): Promise<AgentEvent> {
   if (isPromise(reply)) return reply;
   stopIterator(reply[Symbol.asyncIterator]());
   return Promise.reject(new AgentError("internal", "one answer was expected and a stream came"));
 }
 
-/** The reply as its reader pulls it, whatever its shape. */
+/** The reply as an iterator, whatever its shape. */
 export function iteratorOf(reply: Reply): AsyncIterator<AgentEvent> {
   return isPromise(reply) ? new OneEvent(reply) : reply[Symbol.asyncIterator]();
 }
 
-/** A stream of one. Not a generator, which would answer `return()` only after the event. */
+/** A stream of one event. Not a generator, whose `return()` would wait for the event. */
 class OneEvent implements AsyncIterator<AgentEvent> {
   readonly #reply: Promise<AgentEvent>;
   #over = false;
 
   constructor(reply: Promise<AgentEvent>) {
     this.#reply = reply;
-    // Nobody may ever ask, and a failure that nobody asks for must not end the process.
+    // An unread failure must not become an unhandled rejection.
     reply.catch(() => undefined);
   }
 

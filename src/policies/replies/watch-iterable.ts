@@ -1,13 +1,12 @@
-import { DONE } from "./done.js";
-import { stopIterator } from "./stop-iterator.js";
+import { DONE, stopIterator } from "./iterators.js";
 
-/** What is told about one run through an iterable. */
+/** Callbacks for one iteration. */
 export interface IterationWatch<T> {
-  /** Runs each pull of the source; for watchers that need a surrounding context. */
+  /** Wraps each pull of the source, for watchers that need an async context. */
   within?<R>(run: () => R): R;
-  /** Each value before the reader gets it. What it throws becomes the reader's failure, and the source is stopped. */
+  /** Called with each value before the reader gets it. If it throws, the reader fails with that error and the source is stopped. */
   item(value: T): void;
-  /** Exactly once. What it throws after `ended` becomes the reader's failure; `thrown` is set after `failed` only. */
+  /** Called exactly once. If it throws after `ended`, the reader fails with that error; `thrown` is set after `failed` only. */
   end(how: "ended" | "stopped" | "failed", thrown?: unknown): void;
 }
 
@@ -61,7 +60,7 @@ class WatchedIterator<T> implements AsyncIterableIterator<T> {
   readonly #pull = (): Promise<IteratorResult<T>> => this.#open().next();
 
   readonly #took = (result: IteratorResult<T>): IteratorResult<T> => {
-    if (this.#over) return DONE; // the reader left while this was under way
+    if (this.#over) return DONE; // the reader left during the pull
     if (result.done === true) {
       this.#over = true;
       this.#watch.end("ended");
@@ -77,7 +76,7 @@ class WatchedIterator<T> implements AsyncIterableIterator<T> {
   };
 
   readonly #threw = (thrown: unknown): IteratorResult<T> => {
-    if (this.#over) return DONE; // the reader left; nobody is there to hear it
+    if (this.#over) return DONE; // the reader has left
     this.#over = true;
     this.#watch.end("failed", thrown);
     throw thrown;

@@ -14,9 +14,9 @@ import {
 } from "../../envelope/index.js";
 import type { Clock } from "../clock.js";
 import { deadline } from "../deadline.js";
-import { noteFor, type PolicyContext } from "../note-for.js";
-import { tooMany } from "../refused-turn.js";
-import { laterReply } from "../replies/later-reply.js";
+import { noteFor, type PolicyContext } from "../notes.js";
+import { overloadedError } from "../queue-errors.js";
+import { deferredReply } from "../replies/deferred-reply.js";
 import { onlyEvent, replyOf, wantsStream } from "../replies/shape.js";
 import { type AnswerReader, SharedAnswer, type SharedAnswerLimits, tooLong } from "./shared-answer.js";
 
@@ -34,7 +34,7 @@ export interface RequestCacheOptions extends PolicyContext {
   readonly eventsPerEntry?: Maybe<number>;
   /** Of content, measured before the event that goes beyond. Default: 1 MiB. */
   readonly bytesPerEntry?: Maybe<number>;
-  /** The peer itself starts nothing twice for one key: it is asked again for an answer too long to be kept here. */
+  /** True if the peer deduplicates by idempotency key: it is asked again for an answer too long to cache. */
   idempotentSend?(): boolean;
 }
 
@@ -55,23 +55,25 @@ export function requestCache(options: RequestCacheOptions): Layer {
   return (next) => {
     const cache = new RequestCache(options, next);
     // Only the reader's own deadline and cancel limit its wait; there is no other limit here.
-    const patient = deadline(Number.POSITIVE_INFINITY, clock);
+    const withReaderDeadline = deadline(Number.POSITIVE_INFINITY, clock);
     return function cached(operation, call) {
       if (!isKeyed(operation)) return next(operation, call);
-      const later = laterReply(operation, () => undefined);
+      const deferred = deferredReply(operation, () => undefined);
       digestOf(call.agent, operation.envelope.content).then(
         (digest) =>
-          later.begin(() => patient((_same, raced) => cache.answer({ operation, call, digest }, raced))(operation, call)),
-        later.fail.bind(later),
+          deferred.begin(() =>
+            withReaderDeadline((_same, raced) => cache.answer({ operation, call, digest }, raced))(operation, call),
+          ),
+        deferred.fail.bind(deferred),
       );
-      return later.reply;
+      return deferred.reply;
     };
   };
 }
 
 type Send = OperationOf<"send">;
 
-interface Asked {
+interface KeyedRequest {
   readonly operation: Send;
   readonly call: Call;
   readonly digest: string;
@@ -107,13 +109,13 @@ class RequestCache {
   }
 
   /** `raced` is cancelled when the reader is gone. */
-  answer(asked: Asked, raced: Call): Reply {
-    const { operation, call, digest } = asked;
+  answer(keyed: KeyedRequest, raced: Call): Reply {
+    const { operation, call, digest } = keyed;
     const { idempotencyKey, taskId = "" } = operation.envelope.context;
     const key = JSON.stringify([call.caller.owner, call.agent, idempotencyKey]);
     const request = JSON.stringify([operation.delivery, taskId, digest]);
     const known = this.#find(key);
-    if (known === undefined) return read(this.#begin(key, request, asked).answer.join(), operation, raced);
+    if (known === undefined) return read(this.#begin(key, request, keyed).answer.join(), operation, raced);
     if (known.request !== request) throw usedOtherwise();
     if (known.answer.overflowed) {
       if (this.#options.idempotentSend?.() !== true) throw tooLong("conflict");
@@ -132,9 +134,10 @@ class RequestCache {
     return undefined;
   }
 
-  #begin(key: string, request: string, { operation, call }: Asked): Entry {
+  #begin(key: string, request: string, { operation, call }: KeyedRequest): Entry {
     const { clock, underWay = UNDER_WAY } = this.#options;
-    if (this.#underWay.size >= underWay) throw tooMany(`${underWay} requests with an idempotency key are under way already`);
+    if (this.#underWay.size >= underWay)
+      throw overloadedError(`${underWay} requests with an idempotency key are already in flight`);
     const cancel = new CancelSource();
     const single = !wantsStream(operation);
     const reply = replyOf(this.#next, operation, call.derive({ cancel }));
@@ -161,7 +164,7 @@ function read(reader: AnswerReader, operation: Send, raced: Call): Reply {
   raced.cancel.onCancel(() => void reader.return());
   return reader.next().then(({ done, value }) => {
     void reader.return();
-    if (done === true) throw new AgentError("internal", "an answer was expected and none came");
+    if (done === true) throw new AgentError("internal", "the call ended without an answer");
     return value;
   });
 }

@@ -9,21 +9,20 @@ import {
   type Reply,
   type Task,
 } from "../../envelope/index.js";
-import { DONE } from "../replies/done.js";
+import { DONE, stopIterator } from "../replies/iterators.js";
 import { iteratorOf } from "../replies/shape.js";
-import { stopIterator } from "../replies/stop-iterator.js";
 
 export interface SharedAnswerLimits {
   readonly eventsPerEntry: number;
   readonly bytesPerEntry: number;
 }
 
-/** How an answer is done with: complete, failed, or left by everybody. */
+/** How an answer ended: complete, failed, or abandoned by all readers. */
 export type AnswerEnd = "complete" | "failed" | "abandoned";
 
 export interface SharedAnswerOptions {
   readonly reply: Reply;
-  /** Of the call below: everybody has left. */
+  /** Cancels the call when all readers have left. */
   readonly cancel: CancelSource;
   /** One event is the whole answer. */
   readonly single: boolean;
@@ -68,7 +67,7 @@ export class SharedAnswer {
   leave(reader: AnswerReader): void {
     if (!this.#readers.delete(reader) || this.#readers.size > 0 || this.#end !== undefined) return;
     const last = this.#log.at(-1);
-    const left = new AgentError("cancelled", "everybody who read this answer has left");
+    const left = new AgentError("cancelled", "all readers of this answer have left");
     this.#thrown = left;
     this.#finish(last !== undefined && isClosing(last) ? "complete" : "abandoned");
     stopIterator(this.#source);
@@ -131,7 +130,7 @@ export class SharedAnswer {
   }
 }
 
-/** One who reads a shared answer. */
+/** A reader of a shared answer. */
 export class AnswerReader implements AsyncIterableIterator<AgentEvent> {
   readonly #answer: SharedAnswer;
   /** One pull after the other, however they are asked for: each is for the next place. */
@@ -177,7 +176,7 @@ export class AnswerReader implements AsyncIterableIterator<AgentEvent> {
   }
 }
 
-/** What a second reader is told about an answer that was not kept whole. */
+/** The error of a second reader when the answer was not cached completely. */
 export function tooLong(code: "interrupted" | "conflict"): AgentError {
   const words = "the answer to this idempotency key is longer than what is kept for a second reader";
   return new AgentError(code, words, { sent: code === "conflict" ? "no" : "maybe", field: "context.idempotencyKey" });

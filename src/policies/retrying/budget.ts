@@ -11,11 +11,11 @@ export interface RetryBudgetOptions {
   readonly saved?: Maybe<number>;
 }
 
-/** One for each destination, given to everything that repeats calls there. */
+/** One per destination, shared by everything that repeats calls to it. */
 export interface RetryBudget {
   /** A new call begins, not a repeat. */
   called(): void;
-  /** Takes one retry out; false when there is none. */
+  /** Takes one retry; false if none is left. */
   spend(): boolean;
 }
 

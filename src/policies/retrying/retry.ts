@@ -13,11 +13,10 @@ import {
 } from "../../envelope/index.js";
 import type { Clock } from "../clock.js";
 import { linkedCancel } from "../linked-cancel.js";
-import { isWorthRepeating } from "../may-repeat.js";
-import { noteFor, type PolicyContext } from "../note-for.js";
-import { DONE } from "../replies/done.js";
+import { noteFor, type PolicyContext } from "../notes.js";
+import { DONE, stopIterator } from "../replies/iterators.js";
 import { iteratorOf, onlyEvent, replyOf, wantsStream } from "../replies/shape.js";
-import { stopIterator } from "../replies/stop-iterator.js";
+import { isRetryable } from "../retry-safety.js";
 import { type BackoffLimits, retryWaitMs } from "./backoff.js";
 import { type RetryBudget, retryBudget } from "./budget.js";
 
@@ -145,7 +144,7 @@ class Tries {
     const { cancel, deadline } = this.call;
     if (this.#failures >= rules.tries || cancel.cancelled) return undefined;
     if (this.#onceSpent && ERRORS[error.code].again === "once") return undefined;
-    if (!isWorthRepeating(this.#operation, error, rules.idempotentSend())) return undefined;
+    if (!isRetryable(this.#operation, error, rules.idempotentSend())) return undefined;
     const waitMs = retryWaitMs(this.#failures, error.facts.retryAfterMs, rules, rules.random);
     if (waitMs === undefined || (deadline !== undefined && rules.clock.now() + waitMs >= deadline)) return undefined;
     return rules.budget.spend() ? waitMs : undefined;
@@ -189,7 +188,7 @@ class RetriedStream implements AsyncIterableIterator<AgentEvent> {
       this.#first = this.#begin();
       return this.#first;
     }
-    await this.#first.catch(() => undefined); // it is told to the reader of the first event
+    await this.#first.catch(() => undefined); // reported to the reader of the first event
     return this.next();
   }
 

@@ -1,7 +1,7 @@
 import type { Operation } from "../../envelope/index.js";
 import type { Destination } from "../destination.js";
 
-/** Who may get a message, and one sentence on what left the others out; empty where nothing did. */
+/** Matching destinations, and one sentence on why others were excluded; empty if none was. */
 export interface Matching {
   readonly fitting: readonly Destination[];
   readonly because: string;
@@ -20,7 +20,7 @@ export function matching(destinations: readonly Destination[], operation: Operat
   const bySkill = intent !== "" && destinations.some((each) => hasSkill(each, intent));
   if (!byTags && !bySkill) return { fitting: destinations, because: "" };
   const fitting = destinations.filter((each) => (!byTags || knowsAll(each, tags)) && (!bySkill || hasSkill(each, intent)));
-  // What the message says is not repeated here: this sentence ends in logs, and the words are a stranger's.
+  // Message content is not repeated: this sentence is logged, and the content is untrusted.
   const asked = byTags && bySkill ? "the tags and the skill" : byTags ? "the tags" : "the skill";
   return { fitting, because: `has ${asked} asked for` };
 }

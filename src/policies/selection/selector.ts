@@ -2,7 +2,7 @@ import type { AgentError, Call, Operation } from "../../envelope/index.js";
 import type { Destination } from "../destination.js";
 import { matching } from "./matching.js";
 
-/** Whom to ask, the best first; empty where the message fits nobody. `because` is one sentence for people. */
+/** Candidate destinations, best first; empty if none matches. `because` is one sentence for people. */
 export interface Choice {
   readonly order: readonly Destination[];
   readonly because: string;
@@ -14,7 +14,7 @@ export type Observation =
   | { readonly kind: "failed"; readonly afterMs: number; readonly error: AgentError }
   | { readonly kind: "left" };
 
-/** A way to choose among destinations. It only orders: whoever asks it calls them, and goes on to the next where that is allowed. */
+/** Orders destinations for a call. The load balancer calls them in that order. */
 export interface Selector {
   /** In notes and metrics. */
   readonly name: string;

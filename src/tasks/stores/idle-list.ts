@@ -1,8 +1,8 @@
 import type { TaskRecord } from "./task-record.js";
 
 /**
- * Tasks nobody runs, the longest idle first. Linked, because taking the first key of a Map that loses its first keys all
- * the time gets slower with every loss.
+ * Tasks without a holder, longest idle first. Linked, because removing the first key of a Map repeatedly
+ * gets slower each time.
  */
 export class IdleList {
   #oldest: TaskRecord | undefined;

@@ -6,17 +6,17 @@ interface KeptKey {
   readonly digest: string;
   readonly taskId: string;
   readonly untilMs: number;
-  /** The key that was kept next; keys end in the order they came. */
+  /** The next key; keys expire in the order they were added. */
   next: KeptKey | undefined;
 }
 
-/** How many keys are kept. */
+/** Limits of idempotency keys. */
 export interface KeyLimits {
   readonly idempotencyKeys: number;
   readonly idempotencyKeysPerOwner: number;
 }
 
-/** Idempotency keys by owner and agent. A full index refuses: forgetting a key early would break what was promised. */
+/** Idempotency keys by owner and agent. A full index rejects new keys: dropping a key early would break deduplication. */
 export class KeyIndex {
   readonly #byOwner = new Map<string, Map<string, KeptKey>>();
   readonly #limits: KeyLimits;
@@ -28,7 +28,7 @@ export class KeyIndex {
     this.#limits = limits;
   }
 
-  /** What the key says about a request: undefined when it is new. */
+  /** Looks up a key: undefined if it is new. */
   check(owner: string, agent: string, key: IdempotencyKey, nowMs: number): { taskId: string; same: boolean } | undefined {
     this.#expire(nowMs);
     const kept = this.#byOwner.get(owner)?.get(nameOf(agent, key.key));
@@ -67,7 +67,7 @@ export class KeyIndex {
 
   #forget(kept: KeptKey): void {
     const own = this.#byOwner.get(kept.owner);
-    // A newer use of the same key may stand in its place.
+    // A newer use of the same key may have replaced it.
     if (own?.get(kept.name) !== kept) return;
     own.delete(kept.name);
     this.#count -= 1;
@@ -75,7 +75,7 @@ export class KeyIndex {
   }
 }
 
-/** How a known key answers a create. */
+/** The result of a create with a known key. */
 export function answerFor(known: { readonly taskId: string; readonly same: boolean }, taskIsKept: boolean): Created {
   if (!known.same) return { made: false, because: "conflict" };
   return taskIsKept ? { made: false, because: "repeated", taskId: known.taskId } : { made: false, because: "expired" };

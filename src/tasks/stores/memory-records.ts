@@ -4,7 +4,7 @@ import { bytesOfRecord, CLEARED_AT_ONCE, nextCount, noRoom, type RecordLimits, r
 import { SortedNames } from "./sorted-names.js";
 
 interface Kept {
-  /** A copy of what was given, which nobody can change. */
+  /** A frozen copy. */
   readonly value: JsonObject;
   /** Milliseconds since the epoch. */
   readonly until: number;
@@ -12,14 +12,14 @@ interface Kept {
 }
 
 const FOR_EVER = Number.POSITIVE_INFINITY;
-/** Wide enough for every time there is, so that their texts have their order. */
+/** Wide enough for every timestamp, so that text order is time order. */
 const TIME_DIGITS = 16;
 
-/** Records in this process's memory. No method waits for anything, so each is one step by itself. */
+/** Records in memory. No method awaits, so each is atomic. */
 export class MemoryRecords implements Records {
   readonly #kept = new Map<string, Kept>();
   readonly #names = new SortedNames();
-  /** The same names, each behind the time it ends at; only of those that do. */
+  /** Names of expiring records, prefixed with their expiry time. */
   readonly #ends = new SortedNames();
   readonly #limits: RecordLimits;
   readonly #now: () => number;
@@ -99,7 +99,7 @@ export class MemoryRecords implements Records {
     if (until !== FOR_EVER) this.#ends[change](endName(until, key));
   }
 
-  /** For a new record, or for one that grows. Only what has run out gives way. */
+  /** For a new or growing record. Only expired records are evicted. */
   #makeRoom(isNew: boolean, more: number): void {
     const { keptRecords, keptRecordBytes } = this.#limits;
     if (isNew) this.#clear();
@@ -108,7 +108,7 @@ export class MemoryRecords implements Records {
     if (isFull() || (isNew && this.#kept.size >= keptRecords)) throw noRoom();
   }
 
-  /** Some of those that have run out: how many. */
+  /** Removes some expired records and returns how many. */
   #clear(): number {
     const before = this.#kept.size;
     for (const name of this.#ends.first(CLEARED_AT_ONCE)) this.#live(keyOfEnd(name));

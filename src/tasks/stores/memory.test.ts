@@ -54,7 +54,7 @@ describe("createMemoryStore()", () => {
   });
   const start = (id: string) =>
     ({ task: task(id), owner: "o", agent: "a", key: undefined, lease: { holder: "h", leaseMs: 1_000 } }) as const;
-  const close = { epoch: 1, after: 1, state: undefined, unlessHeard: false } as const;
+  const close = { epoch: 1, after: 1, state: undefined, unlessQueued: false } as const;
   const completed = { kind: "status", taskId: "t", contextId: "c", status: { state: "completed", at: 1_000 } } as const;
 
   test("keeps no more than keptBytes, and says `full` when nothing can be evicted", async () => {

@@ -6,8 +6,8 @@ import type {
   Batch,
   Created,
   DuePush,
+  EnqueueResult,
   Entry,
-  Heard,
   Hold,
   LeaseRequest,
   NewTask,
@@ -16,41 +16,41 @@ import type {
   Store,
   TakenOver,
 } from "../store.js";
-import { KeptTasks } from "./kept-tasks.js";
 import { answerFor, KeyIndex } from "./key-index.js";
 import { listTasks } from "./list-tasks.js";
 import { MemoryRecords } from "./memory-records.js";
+import { TaskIndex } from "./task-index.js";
 import { TaskRecord } from "./task-record.js";
 import { WebhookNotifications } from "./webhook-notifications.js";
 
-/** What a store in memory needs. */
+/** Options of `createMemoryStore`. */
 export interface MemoryStoreOptions {
   readonly limits?: Maybe<Partial<TaskLimits>>;
   now(): number;
 }
 
-/** What a store in memory holds at the moment. */
+/** Current size of a memory store. */
 export interface MemoryStoreSize {
   readonly tasks: number;
   readonly bytes: number;
 }
 
-const WRITTEN: Appended = Object.freeze({ ok: true, cancelRequested: false, toTell: false });
+const WRITTEN: Appended = Object.freeze({ ok: true, cancelRequested: false, pushDue: false });
 const FIRST_KEPT = 1;
 const nothing = (): void => undefined;
 
-/** Tasks in this process's memory: fast, bounded, and gone with the process. */
+/** Creates a store in memory: fast, bounded, lost when the process ends. */
 export function createMemoryStore({ limits, now }: MemoryStoreOptions): Store & { readonly size: MemoryStoreSize } {
   return new MemoryStore(taskLimits(limits), now);
 }
 
-/** No method waits for anything, so each is one step by itself. */
+/** No method awaits, so each is atomic. */
 class MemoryStore implements Store {
   readonly durability = "in memory: lost when this process ends";
   readonly records: MemoryRecords;
   readonly #limits: TaskLimits;
   readonly #now: () => number;
-  readonly #tasks: KeptTasks;
+  readonly #tasks: TaskIndex;
   readonly #keys: KeyIndex;
   readonly #webhooks: WebhookNotifications;
 
@@ -59,7 +59,7 @@ class MemoryStore implements Store {
     this.#now = now;
     this.records = new MemoryRecords(limits, now);
     this.#webhooks = new WebhookNotifications(limits.pushConfigsPerTask, now);
-    this.#tasks = new KeptTasks(limits, now, (record) => this.#webhooks.forget(record));
+    this.#tasks = new TaskIndex(limits, now, (record) => this.#webhooks.forget(record));
     this.#keys = new KeyIndex(limits);
   }
 
@@ -88,7 +88,7 @@ class MemoryStore implements Store {
     if (record === undefined || record.closed) return { ok: false, because: "closed" };
     if (record.holder === undefined || record.epoch !== batch.epoch) return { ok: false, because: "fenced" };
     if (record.seq !== batch.after) return { ok: false, because: "sequence" };
-    if (batch.unlessHeard && record.waiting > 0) return { ok: false, because: "heard" };
+    if (batch.unlessQueued && record.waiting > 0) return { ok: false, because: "heard" };
     const { events } = batch;
     let bytes = 0;
     for (const event of events) bytes += eventSize(event);
@@ -97,7 +97,7 @@ class MemoryStore implements Store {
     this.#tasks.grow(record, bytes);
     if (batch.state !== undefined) record.saved = batch.state;
     if (record.holder === undefined) this.#tasks.rest(record);
-    record.ring();
+    record.notify();
     return this.#appended(record);
   }
 
@@ -108,15 +108,15 @@ class MemoryStore implements Store {
     return { agent, contextId, state, seq, saved };
   }
 
-  async hear(taskId: string, owner: string, message: Envelope): Promise<Heard> {
+  async enqueue(taskId: string, owner: string, message: Envelope): Promise<EnqueueResult> {
     const record = this.#tasks.find(taskId, owner);
     if (record === undefined) return "missing";
-    if (record.hasHeard(message)) return "repeated";
+    if (record.hasMessage(message)) return "repeated";
     if (record.closed) return "closed";
     if (record.interrupted) return "interrupted";
     if (record.waiting >= this.#limits.inputsPerTask) return "busy";
-    if (!this.#canHear(record, message)) return "full";
-    this.#hear(record, message);
+    if (!this.#fitsMessage(record, message)) return "full";
+    this.#addMessage(record, message);
     record.inputs ??= [];
     record.inputs.push(message);
     return "heard";
@@ -125,32 +125,32 @@ class MemoryStore implements Store {
   async resume(taskId: string, owner: string, message: Envelope, lease: LeaseRequest): Promise<Resumed> {
     const record = this.#tasks.find(taskId, owner);
     if (record === undefined) return { ok: false, because: "missing" };
-    if (record.hasHeard(message)) return { ok: false, because: "repeated" };
+    if (record.hasMessage(message)) return { ok: false, because: "repeated" };
     if (record.closed) return { ok: false, because: "closed" };
     if (!record.interrupted) return { ok: false, because: "running" };
-    // Out of the list of what may be evicted first: making room must not take this very task.
-    this.#tasks.rouse(record);
+    // First remove it from the eviction list: making room must not evict this task.
+    this.#tasks.activate(record);
     const event = this.#statusEvent(record, "working");
     const bytes = eventSize(event);
-    if (!this.#canHear(record, message) || !this.#fits(record, [event], bytes)) {
+    if (!this.#fitsMessage(record, message) || !this.#fits(record, [event], bytes)) {
       this.#tasks.rest(record);
       return { ok: false, because: "full" };
     }
     record.push(event);
     this.#tasks.grow(record, bytes);
     this.#hold(record, lease);
-    this.#hear(record, message);
+    this.#addMessage(record, message);
     record.turn += 1;
-    record.ring();
+    record.notify();
     this.#webhooks.note(record);
-    return { ok: true, ...record.turned() };
+    return { ok: true, ...record.turnState() };
   }
 
   async nextTurn(taskId: string, epoch: number, turn: number) {
     const record = this.#tasks.get(taskId);
     if (record === undefined || record.holder === undefined || record.epoch !== epoch) return undefined;
     if (record.turn === turn && !record.beginTurn()) return undefined;
-    return { message: record.message, turned: record.turned() };
+    return { message: record.message, turnState: record.turnState() };
   }
 
   async read(taskId: string, owner: string, after: number, limit: number) {
@@ -183,7 +183,7 @@ class MemoryStore implements Store {
     const event = this.#statusEvent(record, "canceled");
     this.#tasks.closeResting(record, () => record.push(event));
     this.#tasks.grow(record, eventSize(event));
-    record.ring();
+    record.notify();
     this.#webhooks.note(record);
     return { outcome: "canceled", state: record.status } as const;
   }
@@ -232,9 +232,9 @@ class MemoryStore implements Store {
     return this.#webhooks.due(lease, limit);
   }
 
-  async told(due: DuePush, told: PushProgress): Promise<boolean> {
+  async recordPush(due: DuePush, progress: PushProgress): Promise<boolean> {
     const record = this.#tasks.find(due.config.taskId, due.owner);
-    return record !== undefined && this.#webhooks.told(record, due, told);
+    return record !== undefined && this.#webhooks.recordPush(record, due, progress);
   }
 
   wake(taskId: string, run: () => void): () => void {
@@ -245,29 +245,29 @@ class MemoryStore implements Store {
     return () => void listeners.delete(run);
   }
 
-  /** One closing status alone is always taken: a task must be able to end. */
+  /** A single closing status is always accepted: a task must be able to end. */
   #fits(record: TaskRecord, events: readonly TaskEvent[], bytes: number): boolean {
     const [only] = events;
     if (events.length === 1 && only?.kind === "status" && isTerminal(only.status.state)) return true;
     const { journalEntries, journalBytes } = this.#limits;
     return (
-      record.seq + record.messagesHeard + events.length <= journalEntries &&
+      record.seq + record.messageCount + events.length <= journalEntries &&
       record.bytes + bytes <= journalBytes &&
       this.#tasks.hasRoom(bytes, 0)
     );
   }
 
-  #canHear(record: TaskRecord, message: Envelope): boolean {
-    return this.#fits(record, [], messageSize(message)) && record.seq + record.messagesHeard < this.#limits.journalEntries;
+  #fitsMessage(record: TaskRecord, message: Envelope): boolean {
+    return this.#fits(record, [], messageSize(message)) && record.seq + record.messageCount < this.#limits.journalEntries;
   }
 
   #appended(record: TaskRecord): Appended {
-    const toTell = record.pushes !== undefined && this.#webhooks.note(record);
-    return toTell || record.cancelRequested ? { ok: true, cancelRequested: record.cancelRequested, toTell } : WRITTEN;
+    const pushDue = record.pushes !== undefined && this.#webhooks.note(record);
+    return pushDue || record.cancelRequested ? { ok: true, cancelRequested: record.cancelRequested, pushDue } : WRITTEN;
   }
 
-  #hear(record: TaskRecord, message: Envelope): void {
-    record.hear(message);
+  #addMessage(record: TaskRecord, message: Envelope): void {
+    record.addMessage(message);
     this.#tasks.grow(record, messageSize(message));
   }
 

@@ -7,12 +7,12 @@ import type { Maybe } from "../../envelope/index.js";
  */
 const LAST_LOW = 0x1;
 const FIRST_HIGH = 0xd8_00;
-/** What every special unit begins with. It sorts where the unit does; the character behind it says which one it is. */
+/** Prefix of every escaped unit. It sorts where the unit does; the next character identifies the unit. */
 const LOW_MARK = "\u0001";
 const LOW_BASE = 0x1;
 const HIGH_MARK = "\ue000";
 const HIGH_BASE = 0x1_00;
-/** Behind every text that begins with the one it is put after. */
+/** Sorts after every text with the given prefix. */
 const AFTER_ALL = "\u{10ffff}";
 
 export function orderedText(name: string): string {
@@ -42,13 +42,13 @@ export function nameOfOrdered(text: string): string {
   return done === 0 ? text : name + text.slice(done);
 }
 
-/** The first name that may be on a page: nothing is between a name and the same with a NUL behind it. */
+/** The first name of a page: nothing sorts between a name and the same name followed by NUL. */
 export function firstBehind(prefix: string, after: Maybe<string>): string {
   const next = after === undefined ? prefix : `${after}\0`;
   return next > prefix ? next : prefix;
 }
 
-/** The same as a database compares it: `from` may be on the page, `to` may not. */
+/** The range in database order: `from` is inclusive, `to` exclusive. */
 export function orderedRange(prefix: string, after: Maybe<string>): { readonly from: string; readonly to: string } {
   return { from: orderedText(firstBehind(prefix, after)), to: orderedText(prefix) + AFTER_ALL };
 }

@@ -1,16 +1,16 @@
 import { AgentError, type JsonObject, type Maybe } from "../../envelope/index.js";
 import type { TaskLimits } from "../limits.js";
 
-/** What every store asks for before it keeps a record. */
+/** Limits of records. */
 export type RecordLimits = Pick<TaskLimits, "keptRecords" | "recordBytes" | "keptRecordBytes">;
 
-/** The longest name of a record, in bytes: names are kept twice, once in an index. */
+/** Longest name of a record in bytes: names are stored twice, once in an index. */
 export const RECORD_KEY_BYTES = 2_048;
 
-/** Records that ran out are cleared away a few with every new one: more go than come, and none waits for long. */
+/** Expired records removed with every new one: more are removed than added. */
 export const CLEARED_AT_ONCE = 4;
 
-/** A value as it is kept, once name and value are known to be short enough. */
+/** The value as stored text, after checking the size of name and value. */
 export function recordText(key: string, value: JsonObject, { recordBytes }: RecordLimits): string {
   checkRecordKey(key);
   const text = JSON.stringify(value);
@@ -23,16 +23,16 @@ export function checkRecordKey(key: string): void {
   throw new AgentError("too_large", `the name of a record has at most ${RECORD_KEY_BYTES} bytes`);
 }
 
-/** What one record takes of `keptRecordBytes`: its name, as it is kept, and its value. */
+/** The share of `keptRecordBytes` one record uses: name and value. */
 export function bytesOfRecord(name: string, text: string): number {
   return Buffer.byteLength(name) + Buffer.byteLength(text);
 }
 
 export function noRoom(): AgentError {
-  return new AgentError("overloaded", "no room to remember anything more");
+  return new AgentError("overloaded", "no room for another record");
 }
 
-/** One more than a counter says. What is no counter has counted nothing. */
+/** The next value of a counter; anything else counts as 0. */
 export function nextCount(value: Maybe<JsonObject>): number {
   const before = value !== undefined && Object.keys(value).length === 1 ? value["count"] : undefined;
   return (Number.isSafeInteger(before) ? Number(before) : 0) + 1;

@@ -2,32 +2,32 @@ import { randomUUID } from "node:crypto";
 import { AgentError, type Maybe } from "../../envelope/index.js";
 import { type TaskLimits, taskLimits } from "../limits.js";
 import type { Store } from "../store.js";
-import { Bells } from "./redis/bells.js";
 import { RedisConnection, type RedisTls } from "./redis/connection.js";
 import { durabilityOf } from "./redis/durability.js";
 import { KeyNames } from "./redis/keys.js";
 import { RedisStore } from "./redis/redis-store.js";
 import { scriptSet } from "./redis/scripts/script-set.js";
+import { WakeChannels } from "./redis/wake-channels.js";
 
-/** What a store in Redis needs. */
+/** Options of `openRedisStore`. */
 export interface RedisStoreOptions {
-  /** `redis://` or `rediss://`, credentials included. They are never shown. */
+  /** `redis://` or `rediss://`, with credentials. They are never logged. */
   readonly url: string;
-  /** Before the name of every key, so that several stores can share one Redis. */
+  /** Prefix of every key, so that several stores can share one Redis. */
   readonly prefix?: Maybe<string>;
   /** `keptTasks` holds for each owner. `keptBytes` and the sum of all owners' idempotency keys are left to Redis's own `maxmemory`. */
   readonly limits?: Maybe<Partial<TaskLimits>>;
   readonly tls?: Maybe<RedisTls>;
-  /** Instead of Redis's own time, for tests that move it. */
+  /** Replaces the time of Redis, for tests. */
   readonly testClock?: Maybe<() => number>;
 }
 
 const DEFAULT_PREFIX = "koine";
 const PREFIX_FORM = /^[A-Za-z0-9_.:-]{1,64}$/;
-/** On a test's clock Redis's own must not end anything. */
+/** With a test clock, the expiry of Redis must not remove anything. */
 const TEST_CLOCK_SLACK_MS = 600_000;
 
-/** Tasks in Redis, for any number of processes: any of them serves any task. */
+/** Opens a store in Redis, shared by any number of processes: each can serve every task. */
 export async function openRedisStore(options: RedisStoreOptions): Promise<Store> {
   const { url, prefix = DEFAULT_PREFIX, tls, testClock } = options;
   if (!PREFIX_FORM.test(prefix)) {
@@ -38,8 +38,16 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const scripts = scriptSet({ prefix, limits, expireMs: limits.keptTasksMs + slackMs });
   const redis = await RedisConnection.open(url, tls, { scripts, testClock });
   try {
-    const [bells, durability] = await Promise.all([Bells.open(redis.client), durabilityOf(redis)]);
-    return new RedisStore({ redis, bells, names: new KeyNames(prefix), limits, slackMs, durability, origin: randomUUID() });
+    const [wakeChannels, durability] = await Promise.all([WakeChannels.open(redis.client), durabilityOf(redis)]);
+    return new RedisStore({
+      redis,
+      wakeChannels,
+      names: new KeyNames(prefix),
+      limits,
+      slackMs,
+      durability,
+      origin: randomUUID(),
+    });
   } catch (thrown) {
     await redis.close();
     throw thrown;

@@ -1,11 +1,11 @@
-/** A list that has grown to twice this is cut in two: putting a name into a long one moves all that are behind it. */
+/** A list of twice this length is split: inserting into a long array moves everything after the insertion. */
 const NAMES_PER_LIST = 256;
 
-/** Names in code-unit order, so that a page of them is found without sorting all. Short lists, one behind the other. */
+/** Names in code-unit order, in short consecutive lists, so that a page is found without sorting everything. */
 export class SortedNames {
   readonly #lists: string[][] = [];
 
-  /** One that is not there yet. */
+  /** Adds a name that is not in the list. */
   add(name: string): void {
     const at = this.#listFor(name);
     const list = this.#lists[at];
@@ -35,7 +35,7 @@ export class SortedNames {
     return found;
   }
 
-  /** Those that begin so, from `from` on. Nothing may be added or deleted meanwhile. */
+  /** Names with the prefix, from `from` on. The list must not change during iteration. */
   *beginning(prefix: string, from: string): Generator<string> {
     for (let at = this.#listFor(from), place = placeIn(this.#lists[at] ?? [], from); at < this.#lists.length; at++, place = 0) {
       for (const name of this.#lists[at]?.slice(place) ?? []) {
@@ -45,19 +45,19 @@ export class SortedNames {
     }
   }
 
-  /** The last list that begins at the name or before it; the first one for a name before all. */
+  /** The last list that begins at or before the name; otherwise the first. */
   #listFor(name: string): number {
     const behind = firstThat(this.#lists.length, (at) => (this.#lists[at]?.[0] ?? name) > name);
     return Math.max(0, behind - 1);
   }
 }
 
-/** Where it is, or would be. */
+/** The index of the name, or where to insert it. */
 function placeIn(list: readonly string[], name: string): number {
   return firstThat(list.length, (at) => (list[at] ?? name) >= name);
 }
 
-/** The first index for which it is so, given that it stays so for all behind it; `length` when there is none. */
+/** Binary search: the first index for which the predicate holds; `length` if there is none. */
 function firstThat(length: number, isSo: (index: number) => boolean): number {
   let [low, high] = [0, length];
   while (low < high) {

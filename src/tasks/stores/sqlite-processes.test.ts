@@ -178,14 +178,14 @@ describe("two processes over one file", () => {
     const here = await openSqliteStore({ file, now: () => 1_000 });
     const there = await openElsewhere(file);
     await here.create(start("t"));
-    let ring: Maybe<() => void>;
-    const rung = () =>
+    let notify: Maybe<() => void>;
+    const notified = () =>
       new Promise<void>((resolve) => {
-        ring = resolve;
+        notify = resolve;
       });
-    const off = here.wake("t", () => ring?.());
+    const off = here.wake("t", () => notify?.());
     for (const seq of [1, 2, 3]) {
-      const woken = rung();
+      const woken = notified();
       expect(await there.call(1_000, "append", "t", batch(1, seq, [chunk("x", true)]))).toMatchObject({ ok: true });
       await woken;
       expect(await read(here, "t", seq)).toEqual([`${seq + 1} artifact`]);

@@ -95,7 +95,7 @@ describe("openSqliteStore()", () => {
       await store.create(start("t"));
       for (let entry = 1; entry <= 60; entry += 1) {
         await store.append("t", batch(1, entry, events.slice(entry % 5, (entry % 5) + 1)));
-        if (entry % 7 === 0) await store.hear("t", OWNER, message(`heard ${entry}`));
+        if (entry % 7 === 0) await store.enqueue("t", OWNER, message(`heard ${entry}`));
       }
       await store.append("t", batch(1, 61, [status("completed", "w2")]));
     }
@@ -197,10 +197,10 @@ describe("openSqliteStore()", () => {
     await store.create({ ...start("t"), push: { taskId: "t", id: "p", url: "https://x.example" } });
     const [due] = await store.duePushes({ holder: "teller", leaseMs: 1_000 }, 10);
     if (due === undefined) throw new Error("the webhook was not due");
-    await store.told(due, { outcome: "accepted", seq: 1, leaseMs: 1_000 });
-    await store.told(due, { outcome: "idle" });
+    await store.recordPush(due, { outcome: "accepted", seq: 1, leaseMs: 1_000 });
+    await store.recordPush(due, { outcome: "idle" });
     expect(await store.duePushes({ holder: "teller", leaseMs: 1_000 }, 10)).toEqual([]);
-    expect(await store.renew([{ taskId: "t", epoch: 1 }], 1_000)).toEqual([{ ok: true, cancelRequested: false, toTell: false }]);
+    expect(await store.renew([{ taskId: "t", epoch: 1 }], 1_000)).toEqual([{ ok: true, cancelRequested: false, pushDue: false }]);
   });
 
   test("a listener that throws takes nothing back", async () => {

@@ -19,13 +19,13 @@ import { type StepRules, type Tables, TaskSteps } from "./sqlite/task-steps.js";
 import { TaskTable } from "./sqlite/task-table.js";
 import { Totals } from "./sqlite/totals.js";
 
-/** What a store in a file needs. */
+/** Options of `openSqliteStore`. */
 export interface SqliteStoreOptions {
-  /** Made if it is not there, with its folder, for this user alone. */
+  /** Created if missing, with its folder, readable by this user only. */
   readonly file: string;
   readonly limits?: Maybe<Partial<TaskLimits>>;
   now(): number;
-  /** `normal` unless told otherwise: a power cut may lose the last moments. `full` waits for the disk at every step. */
+  /** Default `normal`: a power cut may lose the last moments. `full` waits for the disk at every step. */
   readonly synchronous?: Maybe<Synchronous>;
 }
 
@@ -37,8 +37,8 @@ interface Shared {
 const FIRST_KEPT = 1;
 
 /**
- * Tasks in a file of this machine, for one process or several at once. Needs the package `libsql`. Room that tasks leave
- * is used again for others; the file gets smaller, little by little, when more than half of it is unused.
+ * Opens a store in a local file, for one or several processes. Needs the package `libsql`. Freed space
+ * is reused; the file shrinks gradually when more than half of it is unused.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const connect = await loadLibrary();
@@ -85,7 +85,7 @@ class SqliteStore implements Store {
     };
     const committed = () => {
       recent.keep();
-      for (const taskId of this.#changed) this.#listeners.ring(taskId);
+      for (const taskId of this.#changed) this.#listeners.notify(taskId);
     };
     const around = { begin, end: () => totals.write(), committed };
     this.#queue = new CommitQueue(connection, around, basename(file));
@@ -109,8 +109,8 @@ class SqliteStore implements Store {
     });
   }
 
-  hear(taskId: string, owner: string, message: Envelope) {
-    return this.#queue.do("write", () => this.#steps.hear(taskId, owner, message));
+  enqueue(taskId: string, owner: string, message: Envelope) {
+    return this.#queue.do("write", () => this.#steps.enqueue(taskId, owner, message));
   }
 
   resume(taskId: string, owner: string, message: Envelope, lease: LeaseRequest) {
@@ -181,10 +181,10 @@ class SqliteStore implements Store {
     return this.#queue.do("write", () => this.#tables.pushes.due(lease, limit));
   }
 
-  told(due: DuePush, told: PushProgress) {
+  recordPush(due: DuePush, progress: PushProgress) {
     return this.#queue.do("write", () => {
       const row = this.#tables.tasks.find(due.config.taskId, due.owner);
-      return row !== undefined && this.#tables.pushes.told(row, due, told);
+      return row !== undefined && this.#tables.pushes.recordPush(row, due, progress);
     });
   }
 
@@ -192,11 +192,11 @@ class SqliteStore implements Store {
     return this.#listeners.wake(taskId, run);
   }
 
-  listen(holder: string, heard: (taskId: string) => void): () => void {
-    return this.#listeners.listen(holder, heard);
+  listen(holder: string, onCancel: (taskId: string) => void): () => void {
+    return this.#listeners.listen(holder, onCancel);
   }
 
-  /** What was asked before is done; the log goes into the file. Every method is refused from now on. */
+  /** Finishes pending calls and checkpoints the log. Every later call is rejected. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -208,7 +208,7 @@ class SqliteStore implements Store {
     try {
       this.#connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
-      // Another process reads, or the disk is full: the log stays beside the file, and whoever opens it next takes it in.
+      // Another process reads, or the disk is full: the next process that opens the file applies the log.
     }
     this.#connection.close();
   }

@@ -10,11 +10,11 @@ import {
   TaskFold,
 } from "../../envelope/index.js";
 import { eventSize } from "../content-size.js";
-import type { NewTask, Snapshot, Turned } from "../store.js";
-import { KeptPush } from "./kept-push.js";
+import type { NewTask, Snapshot, TurnState } from "../store.js";
+import { PushState } from "./push-state.js";
 
-interface HeardMessage {
-  /** The entry after which it was said. */
+interface CallerMessage {
+  /** The entry it came after. */
   readonly after: number;
   readonly message: Envelope;
 }
@@ -27,9 +27,9 @@ export class TaskRecord {
   readonly agent: string;
   readonly key: Maybe<string>;
   readonly events: TaskEvent[];
-  /** Messages that wait for their turn. Made on first use, like all that most tasks never have. */
+  /** Queued messages. Created on first use, because most tasks have none. */
   inputs: Envelope[] | undefined;
-  pushes: KeptPush[] | undefined;
+  pushes: PushState[] | undefined;
   status: State;
   statusAt: number;
   bytes: number;
@@ -43,11 +43,11 @@ export class TaskRecord {
   /** Neighbours in the list of tasks nobody runs. */
   older: TaskRecord | undefined;
   newer: TaskRecord | undefined;
-  #heard: HeardMessage[] | undefined;
-  #heardKeys: Set<string> | undefined;
+  #messages: CallerMessage[] | undefined;
+  #messageKeys: Set<string> | undefined;
   #fold: TaskFold | undefined;
   #folded = 0;
-  #foldedHeard = 0;
+  #foldedMessages = 0;
   #snapshot: Snapshot | undefined;
   #readClosed = false;
 
@@ -65,7 +65,7 @@ export class TaskRecord {
     this.bytes = eventSize(first);
     this.holder = lease.holder;
     this.leaseUntilMs = nowMs + lease.leaseMs;
-    if (start.push !== undefined) this.pushes = [new KeptPush(start.push, 0)];
+    if (start.push !== undefined) this.pushes = [new PushState(start.push, 0)];
   }
 
   get seq(): number {
@@ -93,40 +93,40 @@ export class TaskRecord {
     if (isTerminal(state) || isInterrupted(state)) this.holder = undefined;
   }
 
-  hear(message: Envelope): void {
-    this.#heard ??= [];
-    this.#heard.push({ after: this.seq, message });
+  addMessage(message: Envelope): void {
+    this.#messages ??= [];
+    this.#messages.push({ after: this.seq, message });
     this.#snapshot = undefined;
     const key = message.context.idempotencyKey;
     if (key === undefined) return;
-    this.#heardKeys ??= new Set();
-    this.#heardKeys.add(key);
+    this.#messageKeys ??= new Set();
+    this.#messageKeys.add(key);
   }
 
-  hasHeard(message: Envelope): boolean {
+  hasMessage(message: Envelope): boolean {
     const key = message.context.idempotencyKey;
-    return key !== undefined && this.#heardKeys?.has(key) === true;
+    return key !== undefined && this.#messageKeys?.has(key) === true;
   }
 
-  get messagesHeard(): number {
-    return this.#heard?.length ?? 0;
+  get messageCount(): number {
+    return this.#messages?.length ?? 0;
   }
 
-  /** What the turn at hand hears: the last message that does not wait. */
+  /** The message of the current turn: the last one that is not queued. */
   get message(): Envelope {
-    const said = this.#heard?.[this.messagesHeard - this.waiting - 1]?.message ?? this.#firstTask().history.at(-1);
-    if (said === undefined) throw new Error("a task begins with a message");
-    return said;
+    const found = this.#messages?.[this.messageCount - this.waiting - 1]?.message ?? this.#firstTask().history.at(-1);
+    if (found === undefined) throw new Error("a task begins with a message");
+    return found;
   }
 
-  /** The message that waits longest has its turn. False when none waits. */
+  /** Begins the turn of the oldest queued message. False if none is queued. */
   beginTurn(): boolean {
     if (this.inputs?.shift() === undefined) return false;
     this.turn += 1;
     return true;
   }
 
-  turned(): Turned {
+  turnState(): TurnState {
     return { epoch: this.epoch, seq: this.seq, turn: this.turn, task: this.snapshot().task, state: this.saved };
   }
 
@@ -151,34 +151,34 @@ export class TaskRecord {
     if (at < 1 || at > this.seq) return undefined;
     if (at === this.seq) return this.snapshot();
     const fold = new TaskFold(this.#firstTask());
-    let next = hearUpTo(fold, this.#heard, 0, 1);
+    let next = applyMessages(fold, this.#messages, 0, 1);
     for (let seq = 2; seq <= at; seq++) {
       const event = this.events[seq - 1];
       if (event !== undefined) fold.apply(event);
-      next = hearUpTo(fold, this.#heard, next, seq);
+      next = applyMessages(fold, this.#messages, next, seq);
     }
     return { task: fold.snapshot(), seq: at };
   }
 
-  ring(): void {
+  notify(): void {
     if (this.listeners !== undefined) for (const run of [...this.listeners]) run();
   }
 
   #begin(): TaskFold {
     this.#folded = 1;
-    this.#foldedHeard = 0;
+    this.#foldedMessages = 0;
     return new TaskFold(this.#firstTask());
   }
 
   #catchUp(): void {
     const fold = this.#fold;
     if (fold === undefined) return;
-    this.#foldedHeard = hearUpTo(fold, this.#heard, this.#foldedHeard, this.#folded);
+    this.#foldedMessages = applyMessages(fold, this.#messages, this.#foldedMessages, this.#folded);
     while (this.#folded < this.events.length) {
       const event = this.events[this.#folded];
       if (event !== undefined) fold.apply(event);
       this.#folded += 1;
-      this.#foldedHeard = hearUpTo(fold, this.#heard, this.#foldedHeard, this.#folded);
+      this.#foldedMessages = applyMessages(fold, this.#messages, this.#foldedMessages, this.#folded);
     }
   }
 
@@ -189,12 +189,12 @@ export class TaskRecord {
   }
 }
 
-/** Messages said after an entry come behind it. Returns the first that was not said yet. */
-function hearUpTo(fold: TaskFold, heard: readonly HeardMessage[] | undefined, from: number, seq: number): number {
-  if (heard === undefined) return from;
+/** Applies messages up to an entry. Returns the index of the first one not applied. */
+function applyMessages(fold: TaskFold, messages: readonly CallerMessage[] | undefined, from: number, seq: number): number {
+  if (messages === undefined) return from;
   let next = from;
-  for (let said = heard[next]; said !== undefined && said.after <= seq; said = heard[next]) {
-    fold.addMessage(said.message);
+  for (let found = messages[next]; found !== undefined && found.after <= seq; found = messages[next]) {
+    fold.addMessage(found.message);
     next += 1;
   }
   return next;

@@ -1,12 +1,12 @@
 import type { PushConfig } from "../../envelope/index.js";
 import type { DuePush, LeaseRequest, PushProgress } from "../store.js";
-import { KeptPush } from "./kept-push.js";
+import { PushState } from "./push-state.js";
 import type { TaskRecord } from "./task-record.js";
 
-/** The webhooks of the memory store. Only tasks with something left to tell are looked through. */
+/** The webhooks of the memory store. Only tasks with pending entries are scanned. */
 export class WebhookNotifications {
   readonly #pending = new Set<TaskRecord>();
-  /** One count for all, so that a webhook set anew after its end is never numbered like the old one. */
+  /** One counter for all, so that a webhook set again never reuses an epoch. */
   #epoch = 0;
   readonly #perTask: number;
   readonly #now: () => number;
@@ -16,7 +16,7 @@ export class WebhookNotifications {
     this.#now = now;
   }
 
-  /** To be said after every entry of a task that has webhooks. True when one of them is to be told. */
+  /** Call after every entry of a task with webhooks. True if one has pending entries. */
   note(record: TaskRecord): boolean {
     const pending = record.pushes?.some((push) => push.isPending(record.seq)) === true;
     if (pending) this.#pending.add(record);
@@ -33,7 +33,7 @@ export class WebhookNotifications {
     record.pushes ??= [];
     const kept = record.pushes.find((push) => push.config.id === config.id);
     if (kept === undefined && record.pushes.length >= this.#perTask) return "full";
-    if (kept === undefined) record.pushes.push(new KeptPush(config, record.seq));
+    if (kept === undefined) record.pushes.push(new PushState(config, record.seq));
     else kept.replace(config, ++this.#epoch);
     this.note(record);
     return "stored";
@@ -59,10 +59,10 @@ export class WebhookNotifications {
     return due;
   }
 
-  told(record: TaskRecord, due: DuePush, told: PushProgress): boolean {
+  recordPush(record: TaskRecord, due: DuePush, progress: PushProgress): boolean {
     const push = record.pushes?.find(({ config }) => config.id === due.config.id);
     if (push === undefined || push.epoch !== due.epoch) return false;
-    push.take(told, this.#now());
+    push.apply(progress, this.#now());
     this.note(record);
     return true;
   }

@@ -14,7 +14,7 @@ import {
   textOf,
   textPart,
 } from "../../envelope/index.js";
-import { stateIn } from "../../policies/task-named.js";
+import { stateIn } from "../../policies/task-id.js";
 import type { CapturedEvent } from "./captured-message.js";
 import { hideInText } from "./secrets.js";
 

@@ -1,4 +1,4 @@
-import { DONE } from "../../policies/replies/done.js";
+import { DONE } from "../../policies/replies/iterators.js";
 import type { CapturedMessage, CaptureFeed, CaptureFilter } from "./captured-message.js";
 import type { Entry } from "./entry.js";
 

@@ -17,7 +17,7 @@ export function start(id: string): NewTask {
 }
 
 export function batch(epoch: number, after: number, events: readonly TaskEvent[]): Batch {
-  return { epoch, after, events, state: undefined, unlessHeard: false };
+  return { epoch, after, events, state: undefined, unlessQueued: false };
 }
 
 export function message(text: string, idempotencyKey?: string): Envelope {

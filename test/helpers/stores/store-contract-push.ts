@@ -15,7 +15,7 @@ export const pushContract: readonly StoreRequirement[] = [
       const [due, ...none] = await store.duePushes(TELLER, 10);
       same(none, []);
       same([due?.owner, due?.agent, due?.config.id, due?.config.delivery?.seq], [OWNER, "a", "p", 0]);
-      same(await store.append("t", batch(1, 1, [chunk("a")])), { ok: true, cancelRequested: false, toTell: true });
+      same(await store.append("t", batch(1, 1, [chunk("a")])), { ok: true, cancelRequested: false, pushDue: true });
       const [late] = await store.duePushes(TELLER, 10);
       same([late?.config.id, late?.config.delivery?.seq], ["late", 1]);
     },
@@ -30,10 +30,10 @@ export const pushContract: readonly StoreRequirement[] = [
       advance(1_000);
       const [second] = await store.duePushes(TELLER, 10);
       if (first === undefined || second === undefined) throw new Error("the webhook was not due");
-      same(await store.told(first, { outcome: "accepted", seq: 1, leaseMs: 1_000 }), false);
-      same(await store.told(second, { outcome: "accepted", seq: 1, leaseMs: 1_000 }), true);
+      same(await store.recordPush(first, { outcome: "accepted", seq: 1, leaseMs: 1_000 }), false);
+      same(await store.recordPush(second, { outcome: "accepted", seq: 1, leaseMs: 1_000 }), true);
       same(await store.duePushes(TELLER, 10), []);
-      same(await store.told(second, { outcome: "idle" }), true);
+      same(await store.recordPush(second, { outcome: "idle" }), true);
       same((await store.pushes("t", OWNER))?.[0]?.delivery, { state: "waiting", seq: 1, failures: 0 });
     },
   },
@@ -44,9 +44,9 @@ export const pushContract: readonly StoreRequirement[] = [
       await store.create({ ...start("t"), push: CONFIG });
       const [due] = await store.duePushes(TELLER, 10);
       if (due === undefined) throw new Error("the webhook was not due");
-      await store.told(due, { outcome: "accepted", seq: 1, leaseMs: 1_000 });
+      await store.recordPush(due, { outcome: "accepted", seq: 1, leaseMs: 1_000 });
       await store.append("t", batch(1, 1, [status("completed")]));
-      await store.told(due, { outcome: "idle" });
+      await store.recordPush(due, { outcome: "idle" });
       same((await store.duePushes(TELLER, 10)).length, 1);
     },
   },
@@ -57,7 +57,7 @@ export const pushContract: readonly StoreRequirement[] = [
       await store.create({ ...start("t"), push: CONFIG });
       const [due] = await store.duePushes(TELLER, 10);
       if (due === undefined) throw new Error("the webhook was not due");
-      same(await store.told(due, { outcome: "failed", retryInMs: 500, problem: "HTTP 503" }), true);
+      same(await store.recordPush(due, { outcome: "failed", retryInMs: 500, problem: "HTTP 503" }), true);
       same((await store.pushes("t", OWNER))?.[0]?.delivery, {
         state: "retrying",
         seq: 0,
@@ -71,7 +71,7 @@ export const pushContract: readonly StoreRequirement[] = [
       const [again] = await store.duePushes(TELLER, 10);
       if (again === undefined) throw new Error("the webhook was not due again");
       same(again.config.delivery?.failures, 1);
-      await store.told(again, { outcome: "gave_up", problem: "HTTP 410" });
+      await store.recordPush(again, { outcome: "gave_up", problem: "HTTP 410" });
       advance(100_000);
       same(await store.duePushes(TELLER, 10), []);
       same((await store.pushes("t", OWNER))?.[0]?.delivery?.state, "gave_up");
@@ -90,8 +90,8 @@ export const pushContract: readonly StoreRequirement[] = [
       await store.resume("t", OWNER, message("go"), TELLER);
       const [due] = await store.duePushes(TELLER, 10);
       if (due === undefined) throw new Error("the new turn is to be told");
-      await store.told(due, { outcome: "accepted", seq: 3, leaseMs: 1_000 });
-      await store.told(due, { outcome: "idle" });
+      await store.recordPush(due, { outcome: "accepted", seq: 3, leaseMs: 1_000 });
+      await store.recordPush(due, { outcome: "idle" });
       await store.append("t", batch(2, 3, [status("auth-required")]));
       await store.requestCancel("t", OWNER);
       const [rest] = await store.duePushes(TELLER, 10);
@@ -107,12 +107,12 @@ export const pushContract: readonly StoreRequirement[] = [
       const [old] = await store.duePushes(TELLER, 10);
       if (old === undefined) throw new Error("the webhook was not due");
       await store.setPush(OWNER, { ...CONFIG, url: "https://y.example" });
-      same(await store.told(old, { outcome: "accepted", seq: 1, leaseMs: 1_000 }), false);
+      same(await store.recordPush(old, { outcome: "accepted", seq: 1, leaseMs: 1_000 }), false);
       const [anew] = await store.duePushes(TELLER, 10);
       if (anew === undefined) throw new Error("the webhook was not due at its new address");
       same([anew.config.url, anew.config.delivery?.seq], ["https://y.example", 0]);
-      await store.told(anew, { outcome: "accepted", seq: 1, leaseMs: 1_000 });
-      await store.told(anew, { outcome: "idle" });
+      await store.recordPush(anew, { outcome: "accepted", seq: 1, leaseMs: 1_000 });
+      await store.recordPush(anew, { outcome: "idle" });
       same(await store.duePushes(TELLER, 10), []);
     },
   },
@@ -124,12 +124,12 @@ export const pushContract: readonly StoreRequirement[] = [
       const [due] = await store.duePushes(TELLER, 10);
       if (due === undefined) throw new Error("the webhook was not due");
       same(await store.deletePush("t", OWNER, "p"), true);
-      same(await store.told(due, { outcome: "accepted", seq: 1, leaseMs: 1_000 }), false);
+      same(await store.recordPush(due, { outcome: "accepted", seq: 1, leaseMs: 1_000 }), false);
       same(await store.duePushes(TELLER, 10), []);
       await store.setPush(OWNER, CONFIG);
       await store.append("t", batch(1, 1, [chunk("a")]));
       same((await store.duePushes(TELLER, 10)).length, 1);
-      same(await store.told(due, { outcome: "accepted", seq: 2, leaseMs: 1_000 }), false);
+      same(await store.recordPush(due, { outcome: "accepted", seq: 2, leaseMs: 1_000 }), false);
     },
   },
 ];

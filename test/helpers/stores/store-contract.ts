@@ -20,18 +20,18 @@ export const storeContract: readonly StoreRequirement[] = [
     async check(makeStore) {
       const { store } = await makeStore({});
       await store.create(start("t"));
-      let rung = 0;
+      let notified = 0;
       const off = store.wake("t", () => {
-        rung += 1;
+        notified += 1;
       });
       same(await store.append("t", batch(1, 1, [chunk("a"), chunk("b", true)])), {
         ok: true,
         cancelRequested: false,
-        toTell: false,
+        pushDue: false,
       });
       off();
       same((await store.append("t", batch(1, 3, [status("completed")]))).ok, true);
-      same(rung, 1);
+      same(notified, 1);
       same(await read(store, "t"), ["1 task submitted", "2 artifact", "3 artifact", "4 status completed"]);
       same(await read(store, "t", 2, 1), ["3 artifact"]);
       same((await store.read("t", OWNER, 4, 10))?.closed, true);
@@ -59,7 +59,7 @@ export const storeContract: readonly StoreRequirement[] = [
       await store.append("t", batch(1, 1, [chunk("a"), status("working", "w1"), chunk("b", true)]));
       same(shape(await store.snapshot("t", OWNER)), { seq: 4, state: "working", text: "ab", history: ["hello"] });
       same(shape(await store.snapshot("t", OWNER, 2)), { seq: 2, state: "submitted", text: "a", history: ["hello"] });
-      await store.hear("t", OWNER, message("and?"));
+      await store.enqueue("t", OWNER, message("and?"));
       await store.append("t", batch(1, 4, [status("working", "w2"), chunk("c", true)]));
       same(shape(await store.snapshot("t", OWNER)), { seq: 6, state: "working", text: "abc", history: ["hello", "and?", "w1"] });
       same(shape(await store.snapshot("t", OWNER, 4)), { seq: 4, state: "working", text: "ab", history: ["hello", "and?"] });
@@ -79,7 +79,7 @@ export const storeContract: readonly StoreRequirement[] = [
         same(await store.snapshot(taskId, owner), undefined);
         same(await store.read(taskId, owner, 0, 10), undefined);
         same(await store.facts(taskId, owner), undefined);
-        same(await store.hear(taskId, owner, message("x")), "missing");
+        same(await store.enqueue(taskId, owner, message("x")), "missing");
         same(await store.resume(taskId, owner, message("x"), LEASE), { ok: false, because: "missing" });
         same(await store.requestCancel(taskId, owner), undefined);
         same(await store.pushes(taskId, owner), undefined);
@@ -110,17 +110,17 @@ export const storeContract: readonly StoreRequirement[] = [
     async check(makeStore) {
       const { store } = await makeStore({ inputsPerTask: 1 });
       await store.create(start("t"));
-      same(await store.hear("t", OWNER, message("more")), "heard");
-      same(await store.hear("t", OWNER, message("much more")), "busy");
-      const ending = { ...batch(1, 1, [status("completed")]), unlessHeard: true };
+      same(await store.enqueue("t", OWNER, message("more")), "heard");
+      same(await store.enqueue("t", OWNER, message("much more")), "busy");
+      const ending = { ...batch(1, 1, [status("completed")]), unlessQueued: true };
       same(await store.append("t", ending), { ok: false, because: "heard" });
       same(await store.nextTurn("t", 9, 1), undefined);
       const next = await store.nextTurn("t", 1, 1);
-      same([next?.message.id, next?.turned.turn], ["m-more", 2]);
+      same([next?.message.id, next?.turnState.turn], ["m-more", 2]);
       same(await store.nextTurn("t", 1, 1), next);
       same(await store.nextTurn("t", 1, 2), undefined);
       same((await store.append("t", ending)).ok, true);
-      same(await store.hear("t", OWNER, message("late")), "closed");
+      same(await store.enqueue("t", OWNER, message("late")), "closed");
     },
   },
   {
@@ -130,7 +130,7 @@ export const storeContract: readonly StoreRequirement[] = [
       await store.create(start("t"));
       same(await store.resume("t", OWNER, message("x"), LEASE), { ok: false, because: "running" });
       await store.append("t", { ...batch(1, 1, [status("input-required", "which?")]), state: { n: 1 } });
-      same(await store.hear("t", OWNER, message("x")), "interrupted");
+      same(await store.enqueue("t", OWNER, message("x")), "interrupted");
       const resumed = await store.resume("t", OWNER, message("this", "k"), LEASE);
       const { task, ...rest } = resumed.ok ? resumed : { task: undefined };
       same(rest, { ok: true, epoch: 2, seq: 3, turn: 2, state: { n: 1 } });
@@ -150,8 +150,8 @@ export const storeContract: readonly StoreRequirement[] = [
       const { store } = await makeStore({});
       await store.create(start("t"));
       same(await store.requestCancel("t", OWNER), { outcome: "told", holder: "h-1" });
-      same(await store.renew([{ taskId: "t", epoch: 1 }], 1_000), [{ ok: true, cancelRequested: true, toTell: false }]);
-      same(await store.append("t", batch(1, 1, [chunk("a")])), { ok: true, cancelRequested: true, toTell: false });
+      same(await store.renew([{ taskId: "t", epoch: 1 }], 1_000), [{ ok: true, cancelRequested: true, pushDue: false }]);
+      same(await store.append("t", batch(1, 1, [chunk("a")])), { ok: true, cancelRequested: true, pushDue: false });
       await store.append("t", batch(1, 2, [status("canceled")]));
       same(await store.requestCancel("t", OWNER), { outcome: "closed", state: "canceled" });
       await store.create(start("u"));
@@ -178,7 +178,7 @@ export const storeContract: readonly StoreRequirement[] = [
           1_000,
         ),
         [
-          { ok: true, cancelRequested: false, toTell: false },
+          { ok: true, cancelRequested: false, pushDue: false },
           { ok: false, because: "fenced" },
         ],
       );
@@ -199,7 +199,7 @@ export const storeContract: readonly StoreRequirement[] = [
         return (await store.takeOver(heir, 10)).map(({ turn, message }) => `${turn} ${message.id}`);
       };
       await store.create(start("t"));
-      for (const text of ["two", "three"]) await store.hear("t", OWNER, message(text));
+      for (const text of ["two", "three"]) await store.enqueue("t", OWNER, message(text));
       same(await taken(), ["1 m-hello"]);
       await store.nextTurn("t", 2, 1);
       same(await taken(), ["2 m-two"]);
@@ -207,7 +207,7 @@ export const storeContract: readonly StoreRequirement[] = [
       same(await taken(), ["3 m-three"]);
       await store.append("t", batch(4, 1, [status("input-required")]));
       await store.resume("t", OWNER, message("four"), heir);
-      await store.hear("t", OWNER, message("five"));
+      await store.enqueue("t", OWNER, message("five"));
       same(await taken(), ["4 m-four"]);
     },
   },
@@ -218,7 +218,7 @@ export const storeContract: readonly StoreRequirement[] = [
       await store.create(start("t"));
       same((await store.append("t", batch(1, 1, [chunk("a"), chunk("b", true)]))).ok, true);
       same(await store.append("t", batch(1, 3, [chunk("c", true)])), { ok: false, because: "full" });
-      same(await store.hear("t", OWNER, message("x")), "full");
+      same(await store.enqueue("t", OWNER, message("x")), "full");
       same((await store.append("t", batch(1, 3, [status("failed")]))).ok, true);
       await store.create(start("u"));
       same(await store.append("u", batch(1, 1, [chunk("x".repeat(10_000))])), { ok: false, because: "full" });

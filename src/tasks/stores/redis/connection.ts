@@ -1,7 +1,7 @@
 import type { Redis, RedisOptions } from "ioredis";
 import { AgentError, type Maybe } from "../../../envelope/index.js";
-import { listOf, numberOf } from "./answers.js";
-import { isScriptUnknown, storeFailure } from "./away.js";
+import { isScriptUnknown, storeFailure } from "./failures.js";
+import { listOf, numberOf } from "./replies.js";
 import type { ScriptName, ScriptSet } from "./scripts/script-set.js";
 
 /** For a Redis behind TLS: a private authority, and a certificate of our own. PEM text. */
@@ -12,7 +12,7 @@ export interface RedisTls {
   readonly servername?: Maybe<string>;
 }
 
-/** A Redis that stays silent this long is away: what waits for it fails, and the connection is made anew. */
+/** A Redis that does not answer in this time is unavailable: pending calls fail, and the connection is reopened. */
 export const REDIS_ANSWER_MS = 3_000;
 const CONNECT_MS = 3_000;
 const RETRY_FIRST_MS = 50;
@@ -28,7 +28,7 @@ interface Equipment {
   readonly testClock: Maybe<() => number>;
 }
 
-/** One connection for commands. Nothing waits in line while Redis is away: it fails at once, and the caller decides. */
+/** One connection for commands. Nothing is queued while Redis is unavailable: calls fail at once, and the caller decides. */
 export class RedisConnection {
   /** Host and port, without credentials. */
   readonly where: string;
@@ -45,7 +45,7 @@ export class RedisConnection {
     this.where = where;
     this.#scripts = scripts;
     this.#testClock = testClock;
-    // Every failed try is told here; what it means for a caller is told to the caller.
+    // Connection errors are reported to the callers of the failed commands.
     client.on("error", () => undefined);
     client.on("ready", () => void this.#becomeReady().catch(() => undefined));
   }

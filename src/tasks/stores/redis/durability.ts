@@ -1,9 +1,9 @@
-import { listOf } from "./answers.js";
 import type { RedisConnection } from "./connection.js";
+import { listOf } from "./replies.js";
 
 const FAILOVER = "a failover may lose acknowledged writes";
 
-/** What this Redis says about keeping what it has answered for, in words for the operator. */
+/** The durability settings of this Redis, in one sentence for the operator. */
 export async function durabilityOf(redis: RedisConnection): Promise<string> {
   const [appendonly, appendfsync] = await Promise.all([setting(redis, "appendonly"), setting(redis, "appendfsync")]);
   return `in Redis at ${redis.where}, ${wordsFor(appendonly, appendfsync)}; ${FAILOVER}`;
@@ -11,7 +11,7 @@ export async function durabilityOf(redis: RedisConnection): Promise<string> {
 
 function wordsFor(appendonly: unknown, appendfsync: unknown): string {
   if (appendonly === "no") return "appendonly no: a crash of Redis loses what came after its last dump";
-  if (appendonly !== "yes") return "which does not tell how it keeps its data";
+  if (appendonly !== "yes") return "whose durability settings cannot be read";
   switch (appendfsync) {
     case "always":
       return "appendonly always: survives a crash of Redis and of its machine";

@@ -1,7 +1,7 @@
 import { AgentError, type Maybe } from "../../../envelope/index.js";
-import { listOf, numberOf, textOf } from "./answers.js";
 import type { RedisConnection } from "./connection.js";
 import type { TaskKeys } from "./keys.js";
+import { listOf, numberOf, textOf } from "./replies.js";
 
 /** Where to look, and the mark it was written with. */
 export interface Hint {

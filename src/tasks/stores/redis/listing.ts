@@ -1,7 +1,7 @@
 import type { OperationOf } from "../../../envelope/index.js";
 import { type PageEnd, pageEndOf } from "../../page-token.js";
-import { listOf, numberOf, textsOf } from "./answers.js";
 import type { RedisConnection } from "./connection.js";
+import { listOf, numberOf, textsOf } from "./replies.js";
 
 /** Which tasks are on a page. */
 export interface Listing {

@@ -1,14 +1,14 @@
 import type { Maybe } from "../../../envelope/index.js";
 import type { TaskKeys } from "./keys.js";
 
-/** A task this store has put into somebody's hands, and the mark of its lease hint. */
+/** A task leased through this store, and the mark of its lease hint. */
 export interface RecentTask {
   readonly keys: TaskKeys;
   readonly mark: number;
 }
 
 /**
- * Whose a task is, for those that name it without its owner: its holder. Every holder got its task from this very store, so
+ * Finds the owner of a task for calls that name only the task. Every holder got its lease from this store, so
  * no index over all owners has to be written for each task. Two halves: when the young one is full it becomes the old one.
  */
 export class RecentTasks {

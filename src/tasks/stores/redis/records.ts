@@ -1,8 +1,8 @@
 import type { JsonObject, KeptRecord, Maybe, Records } from "../../../envelope/index.js";
 import { nameOfOrdered, orderedRange, orderedText } from "../ordered-text.js";
 import { checkRecordKey, noRoom, type RecordLimits, recordText } from "../record-limits.js";
-import { numberOf, textOf, textsOf } from "./answers.js";
 import type { RedisConnection } from "./connection.js";
+import { numberOf, textOf, textsOf } from "./replies.js";
 import type { ScriptName } from "./scripts/script-set.js";
 
 const NO_ROOM = 0;
@@ -10,7 +10,7 @@ const ADDED = 1;
 /** As milliseconds, three centuries: longer is for ever. */
 const LONGEST_KEPT_MS = 1e13;
 
-/** What is remembered beside tasks. Every method is one script; Redis's own time says what is over. */
+/** Records other than tasks. Every method is one script; the time of Redis decides what has expired. */
 export class RedisRecords implements Records {
   readonly #redis: RedisConnection;
   readonly #keys: readonly string[];

@@ -8,8 +8,8 @@ import type {
   CancelRequested,
   Created,
   DuePush,
+  EnqueueResult,
   Facts,
-  Heard,
   Hold,
   LeaseRequest,
   NewTask,
@@ -18,66 +18,66 @@ import type {
   Snapshot,
   Store,
   TakenOver,
-  Turned,
+  TurnState,
 } from "../../store.js";
 import { eventFrom, storedText } from "../stored-form.js";
-import { listOf, numberOf, textOf, textsOf } from "./answers.js";
-import type { Bells } from "./bells.js";
 import type { RedisConnection } from "./connection.js";
-import { Holdings, savedFrom } from "./holdings.js";
 import type { KeyNames, TaskKeys } from "./keys.js";
+import { savedFrom, TaskLeases } from "./leases.js";
 import { listingOf } from "./listing.js";
 import { RedisRecords } from "./records.js";
-import { foldedFrom, turnMessageFrom } from "./task-material.js";
+import { listOf, numberOf, textOf, textsOf } from "./replies.js";
+import { foldedFrom, turnMessageFrom } from "./task-fold.js";
 import { TaskScripts } from "./task-scripts.js";
+import type { WakeChannels } from "./wake-channels.js";
 import { RedisWebhooks } from "./webhooks.js";
 import { appendedFrom, batchValues, newTaskValues } from "./writing.js";
 
-/** What the store stands on. */
+/** Dependencies of the store. */
 export interface RedisStoreParts {
   readonly redis: RedisConnection;
-  readonly bells: Bells;
+  readonly wakeChannels: WakeChannels;
   readonly names: KeyNames;
   readonly limits: TaskLimits;
   readonly slackMs: number;
   readonly durability: string;
-  /** Names this store to itself, so that it does not hear its own ringing. */
+  /** Identifies this store, so that it ignores its own notifications. */
   readonly origin: string;
 }
 
 const FIRST_KEPT = 1;
-/** How often room is made for one task: others may be quicker to take it. */
-const MAKING_ROOM = 64;
+/** Eviction attempts for one new task: other processes may take the freed room. */
+const EVICTION_ROUNDS = 64;
 const CLOSED: Appended = Object.freeze({ ok: false, because: "closed" });
 const STATUS_BYTES = eventSize({ kind: "status", taskId: "", contextId: "", status: { state: "working", at: 0 } });
-const HEARD = new Set<unknown>(["heard", "repeated", "missing", "closed", "interrupted", "busy", "full"]);
+const ENQUEUE_RESULTS = new Set<unknown>(["heard", "repeated", "missing", "closed", "interrupted", "busy", "full"]);
 
 /** Every method is one script, and so one step and one round trip; hints go out before it, on the same connection. */
 export class RedisStore implements Store {
   readonly durability: string;
   readonly records: RedisRecords;
   readonly #redis: RedisConnection;
-  readonly #bells: Bells;
+  readonly #wakeChannels: WakeChannels;
   readonly #names: KeyNames;
   readonly #limits: TaskLimits;
   readonly #slackMs: number;
   readonly #origin: string;
   readonly #scripts: TaskScripts;
-  readonly #holdings: Holdings;
+  readonly #leases: TaskLeases;
   readonly #webhooks: RedisWebhooks;
   readonly #makingRoom = new Map<string, Promise<unknown>>();
 
-  constructor({ redis, bells, names, limits, slackMs, durability, origin }: RedisStoreParts) {
+  constructor({ redis, wakeChannels, names, limits, slackMs, durability, origin }: RedisStoreParts) {
     this.durability = durability;
     this.records = new RedisRecords(redis, names.records, limits);
     this.#redis = redis;
-    this.#bells = bells;
+    this.#wakeChannels = wakeChannels;
     this.#names = names;
     this.#limits = limits;
     this.#slackMs = slackMs;
     this.#origin = origin;
     this.#scripts = new TaskScripts(redis, origin);
-    this.#holdings = new Holdings(redis, names, this.#scripts);
+    this.#leases = new TaskLeases(redis, names, this.#scripts);
     this.#webhooks = new RedisWebhooks(redis, names, this.#scripts);
   }
 
@@ -86,35 +86,35 @@ export class RedisStore implements Store {
     const keys = this.#names.ofTask(owner, task.id);
     const ofKey = key === undefined ? undefined : this.#names.ofKey(keys.tag, agent, key);
     const values = newTaskValues(start, this.#slackMs);
-    const hint = this.#holdings.announce(keys, lease);
+    const hint = this.#leases.announce(keys, lease);
     const announced = push === undefined ? undefined : this.#webhooks.announce(keys);
     let [answer] = await Promise.all([this.#scripts.run("create", keys, values, ofKey), hint.done, announced]);
-    for (let tries = 0; tries < MAKING_ROOM && listOf(answer)[0] === "room"; tries++) {
+    for (let tries = 0; tries < EVICTION_ROUNDS && listOf(answer)[0] === "room"; tries++) {
       await this.#makeRoom(keys.tag, textsOf(answer).slice(1));
       answer = await this.#scripts.run("create", keys, values, ofKey);
     }
     const [outcome, taskId = ""] = textsOf(answer);
     if (outcome === "made") {
-      this.#holdings.keep(hint);
+      this.#leases.remember(hint);
       if (push !== undefined) this.#webhooks.note(keys);
       return { made: true, epoch: 1 };
     }
-    if (outcome === "there") this.#holdings.lookNow(keys);
-    else this.#holdings.letGo(hint);
+    if (outcome === "there") this.#leases.checkSoon(keys);
+    else this.#leases.release(hint);
     if (outcome === "repeated") return { made: false, because: "repeated", taskId };
     if (outcome === "conflict" || outcome === "there") return { made: false, because: "conflict" };
     return { made: false, because: outcome === "expired" ? "expired" : "full" };
   }
 
   async append(taskId: string, batch: Batch): Promise<Appended> {
-    const task = await this.#holdings.find(taskId);
+    const task = await this.#leases.find(taskId);
     if (task === undefined) return CLOSED;
     const { values, releases } = batchValues(batch);
     const appended = appendedFrom(await this.#scripts.run("append", task.keys, values));
     if (!appended.ok) return appended;
-    if (releases) this.#holdings.letGo(task);
-    if (appended.toTell) this.#webhooks.note(task.keys);
-    this.#bells.ringHere(this.#names.wakeChannel(taskId));
+    if (releases) this.#leases.release(task);
+    if (appended.pushDue) this.#webhooks.note(task.keys);
+    this.#wakeChannels.notifyLocal(this.#names.wakeChannel(taskId));
     return appended;
   }
 
@@ -132,42 +132,42 @@ export class RedisStore implements Store {
     };
   }
 
-  async hear(taskId: string, owner: string, message: Envelope): Promise<Heard> {
-    const answer = await this.#scripts.run("hear", this.#names.ofTask(owner, taskId), messageValues(message));
-    return HEARD.has(answer) ? (answer as Heard) : "missing";
+  async enqueue(taskId: string, owner: string, message: Envelope): Promise<EnqueueResult> {
+    const answer = await this.#scripts.run("enqueue", this.#names.ofTask(owner, taskId), messageValues(message));
+    return ENQUEUE_RESULTS.has(answer) ? (answer as EnqueueResult) : "missing";
   }
 
   async resume(taskId: string, owner: string, message: Envelope, lease: LeaseRequest): Promise<Resumed> {
     const keys = this.#names.ofTask(owner, taskId);
     const values = [...messageValues(message), STATUS_BYTES, lease.holder, lease.leaseMs];
-    const hint = this.#holdings.announce(keys, lease);
+    const hint = this.#leases.announce(keys, lease);
     const [answer] = await Promise.all([this.#scripts.run("resume", keys, values), hint.done]);
-    const [outcome, epoch, turn, saved, material, toTell] = listOf(answer);
+    const [outcome, epoch, turn, saved, material, pushDue] = listOf(answer);
     if (outcome !== "ok") {
-      this.#holdings.lookNow(keys);
+      this.#leases.checkSoon(keys);
       return { ok: false, because: refusedResume(outcome) };
     }
-    this.#holdings.keep(hint);
-    this.#bells.ringHere(this.#names.wakeChannel(taskId));
-    if (toTell === 1) this.#webhooks.note(keys);
+    this.#leases.remember(hint);
+    this.#wakeChannels.notifyLocal(this.#names.wakeChannel(taskId));
+    if (pushDue === 1) this.#webhooks.note(keys);
     const { task, seq } = this.#fold(keys, material);
     return { ok: true, epoch: numberOf(epoch), seq, turn: numberOf(turn), task, state: savedFrom(saved) };
   }
 
-  async nextTurn(taskId: string, epoch: number, turn: number): Promise<Maybe<{ message: Envelope; turned: Turned }>> {
-    const keys = (await this.#holdings.find(taskId))?.keys;
+  async nextTurn(taskId: string, epoch: number, turn: number): Promise<Maybe<{ message: Envelope; turnState: TurnState }>> {
+    const keys = (await this.#leases.find(taskId))?.keys;
     const answer = keys === undefined ? null : await this.#scripts.run("nextTurn", keys, [epoch, turn]);
     if (keys === undefined || answer === null) return undefined;
     const [message, next, saved, material] = listOf(answer);
     const { task, seq } = this.#fold(keys, material);
-    const turned = { epoch, seq, turn: numberOf(next), task, state: savedFrom(saved) };
-    return { message: turnMessageFrom(message), turned };
+    const turnState = { epoch, seq, turn: numberOf(next), task, state: savedFrom(saved) };
+    return { message: turnMessageFrom(message), turnState };
   }
 
   async read(taskId: string, owner: string, after: number, limit: number) {
-    // A reader that listens looks only once its subscription stands: nothing can happen unseen in between.
-    const standing = this.#bells.standing(this.#names.wakeChannel(taskId));
-    if (standing !== undefined) await standing;
+    // A listener reads only once its subscription is confirmed, so that it misses nothing.
+    const subscribing = this.#wakeChannels.subscribing(this.#names.wakeChannel(taskId));
+    if (subscribing !== undefined) await subscribing;
     const answer = await this.#scripts.run("read", this.#names.ofTask(owner, taskId), [after, limit]);
     if (answer === null) return undefined;
     const [closed, texts] = listOf(answer);
@@ -193,20 +193,20 @@ export class RedisStore implements Store {
     const keys = this.#names.ofTask(owner, taskId);
     const answer = await this.#scripts.run("requestCancel", keys, [STATUS_BYTES]);
     if (answer === null) return undefined;
-    const [outcome, which, toTell] = listOf(answer);
+    const [outcome, which, pushDue] = listOf(answer);
     if (outcome === "told") return { outcome, holder: textOf(which) };
-    if (toTell === 1) this.#webhooks.note(keys);
+    if (pushDue === 1) this.#webhooks.note(keys);
     if (outcome !== "canceled") return { outcome: "closed", state: stateFrom(which) };
-    this.#bells.ringHere(this.#names.wakeChannel(taskId));
+    this.#wakeChannels.notifyLocal(this.#names.wakeChannel(taskId));
     return { outcome, state: stateFrom(which) };
   }
 
   async renew(holds: readonly Hold[], leaseMs: number): Promise<readonly Appended[]> {
-    return Promise.all(holds.map((hold) => this.#holdings.renew(hold, leaseMs)));
+    return Promise.all(holds.map((hold) => this.#leases.renew(hold, leaseMs)));
   }
 
   async takeOver(lease: LeaseRequest, limit: number): Promise<readonly TakenOver[]> {
-    return this.#holdings.takeOver(lease, limit);
+    return this.#leases.takeOver(lease, limit);
   }
 
   async setPush(owner: string, config: PushConfig) {
@@ -225,25 +225,25 @@ export class RedisStore implements Store {
     return this.#webhooks.due(lease, limit);
   }
 
-  async told(due: DuePush, told: PushProgress): Promise<boolean> {
-    return this.#webhooks.told(this.#names.ofTask(due.owner, due.config.taskId), due, told);
+  async recordPush(due: DuePush, progress: PushProgress): Promise<boolean> {
+    return this.#webhooks.recordPush(this.#names.ofTask(due.owner, due.config.taskId), due, progress);
   }
 
   wake(taskId: string, run: () => void): () => void {
-    return this.#bells.on(this.#names.wakeChannel(taskId), (said) => {
+    return this.#wakeChannels.on(this.#names.wakeChannel(taskId), (said) => {
       if (said !== this.#origin) run();
     });
   }
 
-  /** After a break of the line nothing is said here: the holder learns of a cancel from its next renewal. */
-  listen(holder: string, heard: (taskId: string) => void): () => void {
-    return this.#bells.on(this.#names.holderChannel(holder), (taskId) => {
-      if (taskId !== undefined) heard(taskId);
+  /** Not notified after a reconnect: the holder sees a cancel in its next renewal. */
+  listen(holder: string, onCancel: (taskId: string) => void): () => void {
+    return this.#wakeChannels.on(this.#names.holderChannel(holder), (taskId) => {
+      if (taskId !== undefined) onCancel(taskId);
     });
   }
 
   async close(): Promise<void> {
-    this.#bells.close();
+    this.#wakeChannels.close();
     await this.#redis.close();
   }
 
@@ -261,12 +261,12 @@ export class RedisStore implements Store {
     return { task, seq };
   }
 
-  /** A fold that took many entries is kept, so that the next one does not. */
+  /** Stores a snapshot after folding many entries. */
   #fold(keys: TaskKeys, material: unknown, isNow = true): Snapshot {
     const folded = foldedFrom(material);
-    const { task, seq, heard, applied } = folded;
+    const { task, seq, messages, applied } = folded;
     if (isNow && applied >= this.#limits.entriesPerSnapshot) {
-      this.#scripts.run("keepSnapshot", keys, [seq, heard, storedText(task)]).catch(() => undefined);
+      this.#scripts.run("keepSnapshot", keys, [seq, messages, storedText(task)]).catch(() => undefined);
     }
     return folded;
   }

@@ -214,10 +214,10 @@ describe.skipIf(!available)("several stores on one Redis", () => {
     ];
     await writer.create(start("t"));
     for (let seq = 1; seq <= 5; seq++) await writer.append("t", batch(1, seq, [chunk(`${seq}`, true)]));
-    await writer.hear("t", OWNER, message("and?"));
+    await writer.enqueue("t", OWNER, message("and?"));
     const whole = await writer.snapshot("t", OWNER);
     await until(async () => (await snapshotSeq()) === 6);
-    await writer.hear("t", OWNER, message("so?"));
+    await writer.enqueue("t", OWNER, message("so?"));
     await writer.append("t", batch(1, 6, [status("working", "w"), chunk("6", true)]));
     const folded = await reader.snapshot("t", OWNER);
     const texts = folded?.task.artifacts[0]?.parts.map((part) => (part.kind === "text" ? part.text : ""));
@@ -237,8 +237,8 @@ describe.skipIf(!available)("several stores on one Redis", () => {
     await store.append("t", batch(1, 1, [chunk("a")]));
     const [anew] = await store.duePushes(LEASE, 10);
     if (old === undefined || anew === undefined) throw new Error("the webhook was not due");
-    expect(await store.told(old, { outcome: "accepted", seq: 2, leaseMs: 1_000 })).toBe(false);
-    expect(await store.told(anew, { outcome: "accepted", seq: 2, leaseMs: 1_000 })).toBe(true);
+    expect(await store.recordPush(old, { outcome: "accepted", seq: 2, leaseMs: 1_000 })).toBe(false);
+    expect(await store.recordPush(anew, { outcome: "accepted", seq: 2, leaseMs: 1_000 })).toBe(true);
   });
 
   test("leaves nothing behind when its tasks have ended and their time is over", async () => {
@@ -247,14 +247,14 @@ describe.skipIf(!available)("several stores on one Redis", () => {
     const push = { taskId: "t", id: "p", url: "https://x.example" };
     await store.create({ ...start("t"), key, push });
     await store.create(start("u"));
-    await store.hear("t", OWNER, message("x"));
+    await store.enqueue("t", OWNER, message("x"));
     await store.append("t", batch(1, 1, [status("completed")]));
     await store.append("u", batch(1, 1, [status("input-required")]));
     await store.requestCancel("u", OWNER);
     const [due] = await store.duePushes(LEASE, 10);
     if (due === undefined) throw new Error("the webhook was not due");
-    await store.told(due, { outcome: "accepted", seq: 2, leaseMs: 1 });
-    await store.told(due, { outcome: "idle" });
+    await store.recordPush(due, { outcome: "accepted", seq: 2, leaseMs: 1 });
+    await store.recordPush(due, { outcome: "idle" });
     expect((await keysLeft()).length).toBeGreaterThan(5);
     await until(async () => {
       await store.takeOver(LEASE, 10);

@@ -2,12 +2,12 @@ import type { RedisConnection } from "./connection.js";
 import type { TaskKeys } from "./keys.js";
 import type { ScriptName } from "./scripts/script-set.js";
 
-/** Runs the scripts of one task: each is told the time, who asks, and which task. */
+/** Runs the scripts of one task with the common arguments: time, origin and task id. */
 export class TaskScripts {
   readonly #redis: RedisConnection;
   readonly #origin: string;
 
-  /** `origin` names this store, so that it does not hear its own ringing. */
+  /** `origin` identifies this store, so that it ignores its own notifications. */
   constructor(redis: RedisConnection, origin: string) {
     this.#redis = redis;
     this.#origin = origin;

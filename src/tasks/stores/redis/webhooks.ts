@@ -1,15 +1,16 @@
-import type { Maybe, PushConfig, PushDelivery } from "../../../envelope/index.js";
+import type { Maybe, PushConfig } from "../../../envelope/index.js";
 import type { DuePush, LeaseRequest, PushProgress } from "../../store.js";
-import { listOf, numberOf, textOf } from "./answers.js";
+import { deliveryOf } from "../push-state.js";
 import type { RedisConnection } from "./connection.js";
 import { type Hint, HintIndex } from "./hints.js";
 import type { KeyNames, TaskKeys } from "./keys.js";
+import { listOf, numberOf, textOf } from "./replies.js";
 import type { TaskScripts } from "./task-scripts.js";
 
-/** A hint that is written before its webhook must not be looked at before the webhook is there. */
+/** A hint is written before its webhook and must not be processed before the webhook exists. */
 const WRITTEN_WITHIN_MS = 5_000;
 
-/** The webhooks of the Redis store. A task that has any keeps a hint until it has ended and all is told. */
+/** The webhooks of the Redis store. A task with webhooks keeps a hint until it has ended and everything is delivered. */
 export class RedisWebhooks {
   readonly #redis: RedisConnection;
   readonly #names: KeyNames;
@@ -23,12 +24,12 @@ export class RedisWebhooks {
     this.#hints = new HintIndex(redis, names.duePushes);
   }
 
-  /** To be said before a webhook is written. */
+  /** Call before a webhook is written. */
   announce(keys: TaskKeys): Promise<unknown> {
     return this.#hints.write(keys, this.#redis.nowMs + WRITTEN_WITHIN_MS).done;
   }
 
-  /** There is something to tell. If this is lost, the hint the task has anyway leads there later. */
+  /** Entries are pending. If this is lost, the existing hint leads there later. */
   note(keys: TaskKeys): void {
     this.#hints.hasten(keys, this.#redis.nowMs).catch(() => undefined);
   }
@@ -60,16 +61,23 @@ export class RedisWebhooks {
     return (await this.#scripts.run("deletePush", keys, [id])) === 1;
   }
 
-  /** Each hint gives one webhook at a time, so that one task cannot fill a teller's hands. */
+  /** One webhook per hint at a time, so that one task cannot occupy a dispatcher. */
   async due(lease: LeaseRequest, limit: number): Promise<readonly DuePush[]> {
     return this.#hints.take(limit, (hint) => this.#take(hint, lease));
   }
 
-  async told(keys: TaskKeys, due: DuePush, told: PushProgress): Promise<boolean> {
-    const number = told.outcome === "accepted" ? told.seq : told.outcome === "failed" ? told.retryInMs : 0;
-    const leaseMs = told.outcome === "accepted" ? told.leaseMs : 0;
-    const problem = "problem" in told ? told.problem : "";
-    const answer = await this.#scripts.run("told", keys, [due.config.id, due.epoch, told.outcome, number, leaseMs, problem]);
+  async recordPush(keys: TaskKeys, due: DuePush, progress: PushProgress): Promise<boolean> {
+    const number = progress.outcome === "accepted" ? progress.seq : progress.outcome === "failed" ? progress.retryInMs : 0;
+    const leaseMs = progress.outcome === "accepted" ? progress.leaseMs : 0;
+    const problem = "problem" in progress ? progress.problem : "";
+    const answer = await this.#scripts.run("recordPush", keys, [
+      due.config.id,
+      due.epoch,
+      progress.outcome,
+      number,
+      leaseMs,
+      problem,
+    ]);
     if (answer === null) return false;
     const [next] = listOf(answer);
     if (next !== "") await this.#hints.hasten(keys, numberOf(next));
@@ -98,11 +106,9 @@ function orderOf(numbers: string): number {
 
 function shownFrom(text: string, numbers: string, problem: Maybe<string>, seq: number): PushConfig {
   const config: PushConfig = JSON.parse(text);
-  const [, , , told = 0, failures = 0, due = 0, gave = 0] = numbers.split(" ").map(Number);
-  const state = gave === 1 ? "gave_up" : failures > 0 ? "retrying" : told < seq ? "pending" : "waiting";
-  const nextAt = state === "retrying" ? due : undefined;
-  const delivery: PushDelivery = { state, seq: told, failures, nextAt, problem: problem === "" ? undefined : problem };
-  return { ...config, delivery };
+  const [, , , deliveredSeq = 0, failures = 0, dueMs = 0, gaveUp = 0] = numbers.split(" ").map(Number);
+  const progress = { deliveredSeq, failures, dueMs, gaveUp: gaveUp === 1, problem: problem === "" ? undefined : problem };
+  return { ...config, delivery: deliveryOf(progress, seq) };
 }
 
 function fieldsOf(flat: unknown): ReadonlyMap<string, string> {

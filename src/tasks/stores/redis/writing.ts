@@ -2,7 +2,7 @@ import { isInterrupted, isTerminal, type State, type TaskEvent } from "../../../
 import { eventSize } from "../../content-size.js";
 import type { Appended, Batch, NewTask, Refusal } from "../../store.js";
 import { storedText } from "../stored-form.js";
-import { numberOf } from "./answers.js";
+import { numberOf } from "./replies.js";
 import { APPENDED } from "./scripts/append.js";
 import { configText } from "./webhooks.js";
 
@@ -18,26 +18,26 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
 const ANSWERS: readonly Appended[] = [0, 1, 2, 3].map((flags) => ({
   ok: true,
   cancelRequested: (flags & APPENDED.cancelRequested) !== 0,
-  toTell: (flags & APPENDED.toTell) !== 0,
+  pushDue: (flags & APPENDED.pushDue) !== 0,
 }));
 
-/** `run`: somebody holds the task. `rest`: its caller has to act. `end`: it is closed. */
+/** `run`: held. `rest`: waiting for its caller. `end`: closed. */
 type Phase = "run" | "rest" | "end";
 
 function phaseOf(state: State): Phase {
   return isTerminal(state) ? "end" : isInterrupted(state) ? "rest" : "run";
 }
 
-/** A batch as the script takes it, and whether it gives the lease back. */
+/** A batch as script arguments, and whether it releases the lease. */
 export function batchValues(batch: Batch): { readonly values: readonly Value[]; readonly releases: boolean } {
-  const { epoch, after, events, state: saved, unlessHeard } = batch;
+  const { epoch, after, events, state: saved, unlessQueued } = batch;
   let bytes = 0;
   for (const event of events) bytes += eventSize(event);
   const status = lastStatus(events);
   const phase = status === undefined ? "run" : phaseOf(status.state);
   const closing = events.length === 1 && events[0]?.kind === "status" && phase === "end";
   const savedText = saved === undefined ? "" : JSON.stringify(saved);
-  const values: Value[] = [epoch, after, bytes, closing ? 1 : 0, unlessHeard ? 1 : 0, savedText];
+  const values: Value[] = [epoch, after, bytes, closing ? 1 : 0, unlessQueued ? 1 : 0, savedText];
   values.push(status?.state ?? "", status?.at ?? 0, phase);
   for (const event of events) values.push(storedText(event));
   return { values, releases: phase !== "run" };
@@ -49,7 +49,7 @@ function lastStatus(events: readonly TaskEvent[]) {
   return last.kind === "status" ? last.status : last.task.status;
 }
 
-/** A new task as the script takes it. `slackMs`: how much longer Redis keeps a key than it is valid. */
+/** A new task as script arguments. `slackMs`: how much longer Redis keeps a key than it is valid. */
 export function newTaskValues({ task, owner, agent, key, lease, push }: NewTask, slackMs: number): readonly Value[] {
   const first: TaskEvent = { kind: "task", task };
   const { state, at } = task.status;
@@ -61,7 +61,7 @@ export function newTaskValues({ task, owner, agent, key, lease, push }: NewTask,
   ];
 }
 
-/** How a write went. */
+/** The result of a write. */
 export function appendedFrom(answer: unknown): Appended {
   const flags = numberOf(answer);
   const refused = REFUSALS[flags];

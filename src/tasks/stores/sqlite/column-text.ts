@@ -3,7 +3,7 @@ const UNSAFE = /[\0%\p{Surrogate}]/u;
 const EACH_UNSAFE = /[\0%\p{Surrogate}]/gu;
 const ESCAPED = /%([0-9a-f]+);/g;
 
-/** A name from outside as a column keeps it: two different names never become one. */
+/** Escapes a caller's text for a column: different texts stay different. */
 export function columnText(name: string): string {
   return UNSAFE.test(name) ? name.replace(EACH_UNSAFE, (unit) => `%${unit.charCodeAt(0).toString(16)};`) : name;
 }

@@ -4,14 +4,14 @@ import type { Connection } from "./library.js";
 
 /** Calls that share one transaction; the rest wait for the next turn of the event loop. */
 const CALLS_PER_COMMIT = 128;
-/** Calls that wait, should the file be held by another process. */
+/** Most queued calls while another process holds the file. */
 const CALLS_WAITING = 10_000;
-/** Between two tries to get the file from another process. */
+/** Delay between two attempts to lock the file. */
 const TRY_AGAIN_MS = 5;
-/** After so many tries the calls are refused: about five seconds, with the short wait of each try. */
+/** After this many attempts the calls are rejected: about five seconds. */
 const LOCK_TRIES = 500;
 
-/** A read sees one moment; a write also keeps other processes from writing. */
+/** A read sees one snapshot; a write also locks out other writers. */
 type Mode = "read" | "write";
 
 interface Call {
@@ -23,12 +23,12 @@ interface Call {
 
 type Outcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly refusal: AgentError };
 
-/** What happens around a transaction. */
+/** Callbacks around a transaction. */
 export interface Around {
   begin(): void;
-  /** The last words before the commit. */
+  /** Last writes before the commit. */
   end(): void;
-  /** It is written: nothing was told to anybody before. Never throws, for nothing can be undone any more. */
+  /** Called after the commit; listeners are notified only now. Must not throw, because nothing can be undone. */
   committed(): void;
 }
 
@@ -59,13 +59,13 @@ export class CommitQueue {
       return Promise.reject(new AgentError("overloaded", `too many calls wait for the task store ${this.#file}`));
     }
     return new Promise<T>((resolve, reject) => {
-      // The value that comes back is the one this very step gave.
+      // The value is the one this step returned.
       this.#waiting.push({ mode, step, resolve: (value) => resolve(value as T), reject });
       this.#schedule();
     });
   }
 
-  /** No call is taken any more; resolves when those that were taken are answered. */
+  /** Rejects new calls; resolves when the queued ones are answered. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#waiting.length === 0) return;

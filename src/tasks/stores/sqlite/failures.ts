@@ -11,10 +11,10 @@ const REASONS = {
   SQLITE_IOERR: ["unavailable", "could not be read or written"],
   SQLITE_NOMEM: ["unavailable", "could not be used: this process has no memory left"],
   SQLITE_CORRUPT: ["internal", "is damaged: move it away, or put back a copy of it"],
-  SQLITE_NOTADB: ["internal", "is no database any more: move it away, or put back a copy of it"],
+  SQLITE_NOTADB: ["internal", "is not a database: move it away, or put back a copy of it"],
 } as const;
 
-/** What the library or the machine refused, as one of ours. `file` is a name without its folder: callers elsewhere read it. */
+/** Maps a failure of the library or system to an AgentError. `file` is a name without its folder: remote callers see it. */
 export function storeFailure(thrown: unknown, file: string): AgentError {
   if (thrown instanceof AgentError) return thrown;
   const code = codeOf(thrown);

@@ -6,23 +6,23 @@ import type { Connection, Statement } from "./library.js";
 import type { RecentEntries, WrittenEntries } from "./recent-entries.js";
 import type { TaskRow } from "./task-table.js";
 
-/** JSON writes a line break inside a text with other signs, so it may stand between two entries. */
+/** JSON escapes line breaks in strings, so a raw one can separate entries. */
 const LINE_BREAK = "\n";
 
-/** A message of the caller and the entry after which it was said. */
-export interface HeardMessage {
+/** A caller's message and the entry it came after. */
+export interface CallerMessage {
   readonly after: number;
   readonly message: Envelope;
 }
 
-/** What can be long: entries, those written together in one row; messages of the caller; what an agent saved. */
+/** Large values: entries (one row per batch), callers' messages, and saved state. */
 export class JournalTable {
   readonly #recent: RecentEntries;
   readonly #write: Statement<readonly []>;
   readonly #read: Statement<readonly [number, string]>;
-  readonly #hear: Statement<readonly []>;
-  readonly #heard: Statement<readonly [number, string]>;
-  readonly #hasHeard: Statement<readonly [number]>;
+  readonly #addMessage: Statement<readonly []>;
+  readonly #messages: Statement<readonly [number, string]>;
+  readonly #hasMessage: Statement<readonly [number]>;
   readonly #message: Statement<readonly [string]>;
   readonly #unwait: Statement<readonly []>;
   readonly #save: Statement<readonly []>;
@@ -35,9 +35,9 @@ export class JournalTable {
       `SELECT first, events FROM journal WHERE task = ?1 AND first <= ?3
        AND first >= (SELECT max(first) FROM journal WHERE task = ?1 AND first <= ?2) ORDER BY first`,
     );
-    this.#hear = connection.prepare("INSERT INTO heard (task, n, after, key, waits, message) VALUES (?, ?, ?, ?, ?, ?)");
-    this.#heard = connection.prepare("SELECT after, message FROM heard WHERE task = ? AND n > ? AND after <= ? ORDER BY n");
-    this.#hasHeard = connection.prepare("SELECT 1 FROM heard WHERE task = ? AND key = ?");
+    this.#addMessage = connection.prepare("INSERT INTO heard (task, n, after, key, waits, message) VALUES (?, ?, ?, ?, ?, ?)");
+    this.#messages = connection.prepare("SELECT after, message FROM heard WHERE task = ? AND n > ? AND after <= ? ORDER BY n");
+    this.#hasMessage = connection.prepare("SELECT 1 FROM heard WHERE task = ? AND key = ?");
     this.#message = connection.prepare("SELECT message FROM heard WHERE task = ? AND n = ?");
     this.#unwait = connection.prepare("UPDATE heard SET waits = 0 WHERE task = ? AND n = ?");
     this.#save = connection.prepare("INSERT OR REPLACE INTO saved (task, value) VALUES (?, ?)");
@@ -58,36 +58,36 @@ export class JournalTable {
   }
 
   /** `row` is the task before the message. */
-  hear(row: TaskRow, message: Envelope, waits: 0 | 1): void {
+  addMessage(row: TaskRow, message: Envelope, waits: 0 | 1): void {
     const key = message.context.idempotencyKey;
     const named = key === undefined ? null : columnText(key);
-    this.#hear.run([row.n, row.heard + 1, row.seq, named, waits, storedText(message)]);
+    this.#addMessage.run([row.n, row.messages + 1, row.seq, named, waits, storedText(message)]);
   }
 
-  /** Messages behind the first `known`, said no later than after entry `seq`. */
-  heard(row: TaskRow, known: number, seq: number): readonly HeardMessage[] {
-    if (row.heard <= known) return [];
-    return this.#heard.all([row.n, known, seq]).map(([after, text]) => ({ after, message: messageFrom(text) }));
+  /** Messages after the first `known`, up to entry `seq`. */
+  messages(row: TaskRow, known: number, seq: number): readonly CallerMessage[] {
+    if (row.messages <= known) return [];
+    return this.#messages.all([row.n, known, seq]).map(([after, text]) => ({ after, message: messageFrom(text) }));
   }
 
-  hasHeard(row: TaskRow, message: Envelope): boolean {
+  hasMessage(row: TaskRow, message: Envelope): boolean {
     const key = message.context.idempotencyKey;
-    return key !== undefined && row.heard > 0 && this.#hasHeard.get([row.n, columnText(key)]) !== undefined;
+    return key !== undefined && row.messages > 0 && this.#hasMessage.get([row.n, columnText(key)]) !== undefined;
   }
 
-  /** The message that waits longest does not wait from now on. False when none does. */
+  /** Dequeues the oldest message. False if none is queued. */
   takeWaiting(row: TaskRow): boolean {
-    return row.waiting > 0 && this.#unwait.run([row.n, row.heard - row.waiting + 1]).changes > 0;
+    return row.waiting > 0 && this.#unwait.run([row.n, row.messages - row.waiting + 1]).changes > 0;
   }
 
-  /** What the turn at hand hears: the last message that does not wait. */
+  /** The message of the current turn: the last one that is not queued. */
   message(row: TaskRow): Envelope {
-    const [text] = this.#message.get([row.n, row.heard - row.waiting]) ?? [];
+    const [text] = this.#message.get([row.n, row.messages - row.waiting]) ?? [];
     if (text !== undefined) return messageFrom(text);
     const [first] = this.read(row, 1, 1);
-    const said = first?.event.kind === "task" ? first.event.task.history.at(-1) : undefined;
-    if (said === undefined) throw new Error("a task begins with a message");
-    return said;
+    const found = first?.event.kind === "task" ? first.event.task.history.at(-1) : undefined;
+    if (found === undefined) throw new Error("a task begins with a message");
+    return found;
   }
 
   save(n: number, value: Json): void {

@@ -5,11 +5,11 @@ import { columnText, nameFrom } from "./column-text.js";
 import type { Connection, Statement } from "./library.js";
 import type { Totals } from "./totals.js";
 
-/** Keys that ended are cleared away a few at a time, and more of them when there is no room. */
+/** Expired keys are removed a few at a time, and more of them when the table is full. */
 const CLEARED_AT_ONCE = 4;
 const CLEARED_WHEN_FULL = 256;
 
-/** Idempotency keys by owner and agent, kept for their own time, whatever becomes of the task. A full table refuses. */
+/** Idempotency keys by owner and agent, with their own expiry, independent of the task. A full table rejects new keys. */
 export class KeyTable {
   readonly #totals: Totals;
   readonly #limits: KeyLimits;
@@ -35,7 +35,7 @@ export class KeyTable {
     this.#forgetOwner = connection.prepare("DELETE FROM key_owners WHERE owner = ? AND kept <= 0");
   }
 
-  /** What the key says about a request: undefined when it is new. */
+  /** Looks up a key: undefined if it is new. */
   check(
     { owner, agent }: NewTask,
     key: IdempotencyKey,

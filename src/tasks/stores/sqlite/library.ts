@@ -10,7 +10,7 @@ export interface Statement<Row extends readonly Value[]> {
   all(values: readonly Value[]): readonly Row[];
 }
 
-/** The few calls of the library that are used here. */
+/** The subset of the library used here. */
 export interface Connection {
   /** The caller says what the rows of its own statement look like. */
   prepare<Row extends readonly Value[] = readonly []>(sql: string): Statement<Row>;
@@ -41,14 +41,14 @@ interface Library {
 /** How a file is opened, once the library is there. */
 export type Connect = (path: string) => Connection;
 
-/** Loaded when the first file is opened: who keeps tasks elsewhere needs no such package. */
+/** Loaded when the first file is opened: other stores do not need the package. */
 export async function loadLibrary(load: () => Promise<unknown> = () => import("libsql")): Promise<Connect> {
   try {
     // The library's own declarations leave rows and errors untyped; the ones above say what is used of it.
     const { default: Database } = (await load()) as Library;
     return (path) => connectionOf(new Database(path));
   } catch (cause) {
-    throw new AgentError("unsupported", "tasks in a file need the package libsql, which is not here: npm install libsql", {
+    throw new AgentError("unsupported", "tasks in a file need the package libsql, which is not installed: npm install libsql", {
       cause,
     });
   }

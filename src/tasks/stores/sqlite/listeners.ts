@@ -2,24 +2,24 @@ import type { Maybe } from "../../../envelope/index.js";
 import { columnText, nameFrom } from "./column-text.js";
 import type { Connection, Statement } from "./library.js";
 
-/** How often a process that waits for something looks whether another has written. Nobody waits: nobody looks. */
+/** How often a process with listeners polls for writes of other processes. */
 const LOOK_EVERY_MS = 20;
-/** No version of a file: the first look will find another. */
+/** Not a version of a file: the first poll sees a change. */
 const UNKNOWN = -1;
 
 interface Awaited {
   readonly runs: Set<() => void>;
-  /** The last entry another process is known to have written, once somebody looked. */
+  /** The last entry seen when polling. */
   seq: Maybe<number>;
 }
 
 interface Holder {
   readonly holder: string;
-  readonly heard: (taskId: string) => void;
-  told: ReadonlySet<string>;
+  readonly onCancel: (taskId: string) => void;
+  notified: ReadonlySet<string>;
 }
 
-/** Who waits for news of a task. This process says it itself; what another one wrote is found by looking at the file. */
+/** Listeners for changes of tasks. Local changes notify directly; those of other processes are found by polling the file. */
 export class Listeners {
   readonly #byTask = new Map<string, Awaited>();
   readonly #holders = new Set<Holder>();
@@ -31,7 +31,7 @@ export class Listeners {
   #closed = false;
 
   constructor(connection: Connection) {
-    // Goes up when another connection has committed, and costs no look at any table.
+    // Increases when another connection commits, and reads no table.
     this.#version = connection.prepare("PRAGMA data_version");
     this.#seqs = connection.prepare("SELECT t.id, t.seq FROM json_each(?) AS wanted JOIN tasks t ON t.id = wanted.value");
     this.#toCancel = connection.prepare("SELECT id FROM tasks WHERE cancel = 1 AND holder = ? AND holder IS NOT NULL");
@@ -41,20 +41,20 @@ export class Listeners {
     if (this.#closed) return () => undefined;
     const awaited = this.#byTask.get(taskId) ?? { runs: new Set(), seq: undefined };
     this.#byTask.set(taskId, awaited);
-    // A function may listen twice and leave once, so each time is an entry of its own.
-    const ring = () => run();
-    awaited.runs.add(ring);
+    // A function may be registered twice, so each registration is its own entry.
+    const notify = () => run();
+    awaited.runs.add(notify);
     this.#startLooking();
     return () => {
-      awaited.runs.delete(ring);
+      awaited.runs.delete(notify);
       if (awaited.runs.size === 0 && this.#byTask.get(taskId) === awaited) this.#byTask.delete(taskId);
       this.#stopIfAlone();
     };
   }
 
-  listen(holder: string, heard: (taskId: string) => void): () => void {
+  listen(holder: string, onCancel: (taskId: string) => void): () => void {
     if (this.#closed) return () => undefined;
-    const listener: Holder = { holder, heard, told: new Set() };
+    const listener: Holder = { holder, onCancel, notified: new Set() };
     this.#holders.add(listener);
     this.#startLooking();
     return () => {
@@ -64,24 +64,24 @@ export class Listeners {
   }
 
   /** This process changed the task. */
-  ring(taskId: string): void {
+  notify(taskId: string): void {
     const awaited = this.#byTask.get(taskId);
     if (awaited === undefined) return;
     for (const run of [...awaited.runs]) {
       try {
         run();
       } catch {
-        // Whoever cannot take a hint does not undo what is written, nor keep it from the others.
+        // A throwing listener must not affect the commit or other listeners.
       }
     }
   }
 
-  /** Everybody looks once more, and finds that the store is closed. */
+  /** Notifies all listeners, whose next read finds the store closed. */
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    for (const taskId of [...this.#byTask.keys()]) this.ring(taskId);
+    for (const taskId of [...this.#byTask.keys()]) this.notify(taskId);
     this.#byTask.clear();
     this.#holders.clear();
   }
@@ -95,7 +95,7 @@ export class Listeners {
       this.#seen = UNKNOWN;
     }
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
-    // Waiting for news keeps no process alive: whoever wants them has a connection that does.
+    // Polling does not keep the process alive.
     this.#timer.unref();
   }
 
@@ -110,14 +110,14 @@ export class Listeners {
       const version = this.#versionNow();
       if (version === this.#seen) return;
       this.#seen = version;
-      this.#ringChanged();
+      this.#notifyChanged();
       this.#tellHolders();
     } catch {
-      // A hint that could not be had is no failure: the next read says what is wrong with the file.
+      // Not fatal: the next read reports what is wrong with the file.
     }
   }
 
-  #ringChanged(): void {
+  #notifyChanged(): void {
     if (this.#byTask.size === 0) return;
     const ids = JSON.stringify([...this.#byTask.keys()].map(columnText));
     const seqs = new Map(this.#seqs.all([ids]).map(([id, seq]) => [nameFrom(id), seq]));
@@ -125,17 +125,17 @@ export class Listeners {
       const seq = seqs.get(taskId) ?? 0;
       if (awaited.seq === seq) continue;
       awaited.seq = seq;
-      this.ring(taskId);
+      this.notify(taskId);
     }
   }
 
-  /** Each cancel is told once. */
+  /** Notifies each cancel once. */
   #tellHolders(): void {
     for (const listener of [...this.#holders]) {
       const ids = new Set(this.#toCancel.all([columnText(listener.holder)]).map(([id]) => nameFrom(id)));
-      const known = listener.told;
-      listener.told = ids;
-      for (const taskId of ids) if (!known.has(taskId)) listener.heard(taskId);
+      const known = listener.notified;
+      listener.notified = ids;
+      for (const taskId of ids) if (!known.has(taskId)) listener.onCancel(taskId);
     }
   }
 

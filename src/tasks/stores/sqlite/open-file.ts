@@ -22,7 +22,7 @@ const OURS_ONLY_FOLDER = 0o700;
 /** What happens to the last moments when the power fails: `normal` may lose them, `full` waits for the disk at every step. */
 export type Synchronous = "normal" | "full";
 
-/** A file of ours, made if it is not there, brought to the newest version. Anything else is refused and left as it is. */
+/** Opens or creates a store file and migrates it to the newest version. Any other file is rejected and left unchanged. */
 export function openFile(connect: Connect, file: string, synchronous: Synchronous): Connection {
   // Absolute, because the library takes some other texts for the address of a server.
   const path = resolve(file);

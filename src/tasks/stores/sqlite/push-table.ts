@@ -1,6 +1,6 @@
 import type { PushConfig } from "../../../envelope/index.js";
 import type { DuePush, LeaseRequest, NewTask, PushProgress } from "../../store.js";
-import { deliveryOf } from "../kept-push.js";
+import { deliveryOf } from "../push-state.js";
 import { columnText, nameFrom } from "./column-text.js";
 import type { Connection, Statement } from "./library.js";
 import type { TaskRow, TaskTable } from "./task-table.js";
@@ -15,11 +15,11 @@ type Columns = readonly [
   problem: string | null,
   epoch: number,
 ];
-/** More often than a webhook is ever taken into hands; with it, billions of rows are still counted exactly. */
+/** More leases than a webhook ever gets; billions of rows still have exact numbers. */
 const EPOCHS_PER_ROW = 2 ** 20;
 const COLUMNS = "p.n, p.config, p.seq, p.failures, p.due, p.gave_up, p.problem, p.epoch";
 
-/** Webhooks: each is a cursor in its task's journal. `pending` is true while entries behind the cursor are to be told. */
+/** Webhooks: each is a cursor in its task's journal. `pending` is true while entries after the cursor are undelivered. */
 export class PushTable {
   readonly #tasks: TaskTable;
   readonly #perTask: number;
@@ -69,12 +69,12 @@ export class PushTable {
     );
   }
 
-  /** The webhook that came with a new task is told of the task itself. */
+  /** A webhook set with a new task is notified of the task itself. */
   begin(n: number, { push }: NewTask): void {
     if (push !== undefined) this.#insert.run([n, columnText(push.id), JSON.stringify(push), 0, 1]);
   }
 
-  /** To be said after every entry. True when a webhook is to be told. */
+  /** Call after every entry. True if a webhook has pending entries. */
   note(row: TaskRow): boolean {
     if (row.pushes === 0) return false;
     this.#note.run([row.n, row.seq]);
@@ -115,42 +115,42 @@ export class PushTable {
     });
   }
 
-  told(row: TaskRow, due: DuePush, told: PushProgress): boolean {
+  recordPush(row: TaskRow, due: DuePush, progress: PushProgress): boolean {
     const push = this.#one.get([row.n, columnText(due.config.id)]);
     if (push === undefined || epochOf(push[0], push[7]) !== due.epoch) return false;
-    this.#hear(push[0], row, told);
+    this.#apply(push[0], row, progress);
     return true;
   }
 
-  #hear(n: number, row: TaskRow, told: PushProgress): void {
-    switch (told.outcome) {
+  #apply(n: number, row: TaskRow, progress: PushProgress): void {
+    switch (progress.outcome) {
       case "accepted":
-        this.#accepted.run([told.seq, this.#now() + told.leaseMs, row.seq, n]);
+        this.#accepted.run([progress.seq, this.#now() + progress.leaseMs, row.seq, n]);
         return;
       case "idle":
         this.#idle.run([n]);
         return;
       case "failed":
-        this.#failed.run([columnText(told.problem), this.#now() + told.retryInMs, n]);
+        this.#failed.run([columnText(progress.problem), this.#now() + progress.retryInMs, n]);
         return;
       case "gave_up":
-        this.#gaveUp.run([columnText(told.problem), n]);
+        this.#gaveUp.run([columnText(progress.problem), n]);
         return;
       default:
-        told satisfies never;
+        progress satisfies never;
     }
   }
 }
 
-/** A webhook that was deleted and set once more is another row, and never numbered like the old one. */
+/** A webhook that was deleted and set again is another row with a new number. */
 function epochOf(n: number, epoch: number): number {
   return n * EPOCHS_PER_ROW + epoch;
 }
 
-/** The configuration with its state of delivery, for a journal that ends at `taskSeq`. */
+/** The configuration with its delivery state, for a journal that ends at `taskSeq`. */
 function shown([, config, seq, failures, due, gaveUp, problem]: Columns, taskSeq: number): PushConfig {
   const soFar = {
-    told: seq,
+    deliveredSeq: seq,
     failures,
     dueMs: due,
     gaveUp: gaveUp === 1,

@@ -14,8 +14,8 @@ export interface WrittenEntries {
 }
 
 /**
- * What this process wrote lately, so that the answer to a send is not read and parsed again. An entry never changes, and is
- * remembered after its commit only; whether the task is there, and how far it is, is always asked of the file.
+ * Entries this process wrote recently, so that the answer to a send is not read and parsed again. Entries are immutable and
+ * cached after their commit only; existence and length of a task always come from the file.
  */
 export class RecentEntries {
   #young = new Map<string, TaskEvent[]>();

@@ -20,7 +20,7 @@ interface Rules {
 
 const LIVES = "(until IS NULL OR until > ?)";
 
-/** What is remembered beside tasks. Every method is one step of a transaction; values come and go as text. */
+/** Records other than tasks. Every method is one step of a transaction; values are text. */
 class RecordTable {
   readonly #totals: Totals;
   readonly #limits: RecordLimits;
@@ -92,7 +92,7 @@ class RecordTable {
     return this.#size.get([name, this.#now()])?.[0];
   }
 
-  /** For a new record, or for one that grows. Only what has run out gives way. */
+  /** For a new or growing record. Only expired records are evicted. */
   #makeRoom(isNew: boolean, more: number): void {
     const { keptRecords, keptRecordBytes } = this.#limits;
     if (isNew) this.#clear();
@@ -101,7 +101,7 @@ class RecordTable {
     if (isFull() || (isNew && this.#totals.records >= keptRecords)) throw noRoom();
   }
 
-  /** Some of those that have run out: how many. */
+  /** Removes some expired records and returns how many. */
   #clear(): number {
     const ended = this.#ended.all([this.#now(), CLEARED_AT_ONCE]);
     for (const [name] of ended) this.#forget(name);

@@ -17,7 +17,7 @@ const SHARE_UNUSED = 0.5;
 const TABLES = ["journal", "heard", "snapshots", "pushes", "saved"] as const;
 type Resting = readonly [n: number, id: string, bytes: number, statusAt: number];
 
-/** How much may be kept. What ended longest ago goes first, then what waits longest; what runs never does. */
+/** Enforces storage limits. Evicts the oldest finished tasks first, then the oldest interrupted ones; never running ones. */
 export class Room {
   readonly #totals: Totals;
   readonly #tasks: TaskTable;

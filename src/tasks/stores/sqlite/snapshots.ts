@@ -31,21 +31,21 @@ export class Snapshots {
   at(row: TaskRow, at: number): Maybe<Snapshot> {
     if (at < 1 || at > row.seq) return undefined;
     const kept = row.snapshotSeq === 0 ? undefined : this.#nearest.get([row.n, at]);
-    const [seq, heard, body] = kept ?? [0, 0, undefined];
+    const [seq, messages, body] = kept ?? [0, 0, undefined];
     const [...entries] = seq < at ? this.#journal.read(row, seq + 1, at) : [];
     const fold = new TaskFold(body === undefined ? firstTask(entries.shift()) : taskFrom(body));
-    const said = this.#journal.heard(row, heard, at);
+    const found = this.#journal.messages(row, messages, at);
     let next = 0;
-    const hearUpTo = (entry: number) => {
-      for (let one = said[next]; one !== undefined && one.after <= entry; one = said[next]) {
+    const applyMessages = (entry: number) => {
+      for (let one = found[next]; one !== undefined && one.after <= entry; one = found[next]) {
         fold.addMessage(one.message);
         next += 1;
       }
     };
-    hearUpTo(Math.max(seq, 1));
+    applyMessages(Math.max(seq, 1));
     for (const entry of entries) {
       fold.apply(entry.event);
-      hearUpTo(entry.seq);
+      applyMessages(entry.seq);
     }
     return { task: fold.snapshot(), seq: at };
   }
@@ -61,7 +61,7 @@ export class Snapshots {
     const snapshot = this.at(row, row.seq);
     if (snapshot === undefined) return;
     const body = storedText(snapshot.task);
-    this.#write.run([row.n, row.seq, row.heard, body]);
+    this.#write.run([row.n, row.seq, row.messages, body]);
     this.#tasks.noteSnapshot(row, row.bytes + body.length);
   }
 }

@@ -6,13 +6,13 @@ import type {
   Batch,
   CancelRequested,
   Created,
-  Heard,
+  EnqueueResult,
   Hold,
   LeaseRequest,
   NewTask,
   Resumed,
   TakenOver,
-  Turned,
+  TurnState,
 } from "../../store.js";
 import { answerFor } from "../key-index.js";
 import type { JournalTable } from "./journal-table.js";
@@ -36,7 +36,7 @@ export interface Tables {
 export interface StepRules {
   readonly limits: TaskLimits;
   now(): number;
-  /** To be told to whoever waits for the task, once it is written. */
+  /** Listeners of the task are notified after the commit. */
   changed(taskId: string): void;
 }
 
@@ -79,7 +79,7 @@ export class TaskSteps {
     if (row === undefined || isTerminal(row.state)) return { ok: false, because: "closed" };
     if (row.holder === undefined || row.epoch !== batch.epoch) return { ok: false, because: "fenced" };
     if (row.seq !== batch.after) return { ok: false, because: "sequence" };
-    if (batch.unlessHeard && row.waiting > 0) return { ok: false, because: "heard" };
+    if (batch.unlessQueued && row.waiting > 0) return { ok: false, because: "heard" };
     const { events } = batch;
     const bytes = eventsSize(events);
     if (!this.#fits(row, events, bytes)) return { ok: false, because: "full" };
@@ -87,18 +87,18 @@ export class TaskSteps {
     if (batch.state !== undefined) journal.save(row.n, batch.state);
     snapshots.keepUp(then);
     this.#changed(taskId);
-    return { ok: true, cancelRequested: row.cancelRequested, toTell: pushes.note(then) };
+    return { ok: true, cancelRequested: row.cancelRequested, pushDue: pushes.note(then) };
   }
 
-  hear(taskId: string, owner: string, message: Envelope): Heard {
+  enqueue(taskId: string, owner: string, message: Envelope): EnqueueResult {
     const row = this.#in.tasks.find(taskId, owner);
     if (row === undefined) return "missing";
-    if (this.#in.journal.hasHeard(row, message)) return "repeated";
+    if (this.#in.journal.hasMessage(row, message)) return "repeated";
     if (isTerminal(row.state)) return "closed";
     if (isInterrupted(row.state)) return "interrupted";
     if (row.waiting >= this.#limits.inputsPerTask) return "busy";
-    if (!this.#canHear(row, message)) return "full";
-    this.#hear(row, message, 1);
+    if (!this.#fitsMessage(row, message)) return "full";
+    this.#addMessage(row, message, 1);
     return "heard";
   }
 
@@ -106,27 +106,27 @@ export class TaskSteps {
     const { tasks, journal, pushes } = this.#in;
     const row = tasks.find(taskId, owner);
     if (row === undefined) return { ok: false, because: "missing" };
-    if (journal.hasHeard(row, message)) return { ok: false, because: "repeated" };
+    if (journal.hasMessage(row, message)) return { ok: false, because: "repeated" };
     if (isTerminal(row.state)) return { ok: false, because: "closed" };
     if (!isInterrupted(row.state)) return { ok: false, because: "running" };
     const events = [this.#statusEvent(row, "working")];
     const bytes = eventsSize(events);
-    if (!this.#canHear(row, message) || !this.#fits(row, events, bytes)) return { ok: false, because: "full" };
+    if (!this.#fitsMessage(row, message) || !this.#fits(row, events, bytes)) return { ok: false, because: "full" };
     const held = tasks.hold(this.#write(row, events, bytes), lease, 1);
-    const then = this.#hear(held, message, 0);
+    const then = this.#addMessage(held, message, 0);
     pushes.note(then);
     this.#changed(taskId);
     return { ok: true, ...this.#turned(then) };
   }
 
-  nextTurn(taskId: string, epoch: number, turn: number): Maybe<{ readonly message: Envelope; readonly turned: Turned }> {
+  nextTurn(taskId: string, epoch: number, turn: number): Maybe<{ readonly message: Envelope; readonly turnState: TurnState }> {
     const { tasks, journal } = this.#in;
     const row = tasks.get(taskId);
     if (row === undefined || row.holder === undefined || row.epoch !== epoch) return undefined;
-    if (row.turn !== turn) return { message: journal.message(row), turned: this.#turned(row) };
+    if (row.turn !== turn) return { message: journal.message(row), turnState: this.#turned(row) };
     if (!journal.takeWaiting(row)) return undefined;
     const then = tasks.beginTurn(row);
-    return { message: journal.message(then), turned: this.#turned(then) };
+    return { message: journal.message(then), turnState: this.#turned(then) };
   }
 
   requestCancel(taskId: string, owner: string): Maybe<CancelRequested> {
@@ -149,7 +149,7 @@ export class TaskSteps {
     if (row === undefined || isTerminal(row.state)) return { ok: false, because: "closed" };
     if (row.holder === undefined || row.epoch !== epoch) return { ok: false, because: "fenced" };
     tasks.renew(row, leaseMs);
-    return { ok: true, cancelRequested: row.cancelRequested, toTell: pushes.isPending(row) };
+    return { ok: true, cancelRequested: row.cancelRequested, pushDue: pushes.isPending(row) };
   }
 
   takeOver(lease: LeaseRequest, limit: number): readonly TakenOver[] {
@@ -162,13 +162,13 @@ export class TaskSteps {
     });
   }
 
-  /** One closing status alone is always taken: a task must be able to end. */
+  /** A single closing status is always accepted: a task must be able to end. */
   #fits(row: TaskRow, events: readonly TaskEvent[], bytes: number): boolean {
     const [only] = events;
     if (events.length === 1 && only?.kind === "status" && isTerminal(only.status.state)) return true;
     const { journalEntries, journalBytes } = this.#limits;
     return (
-      row.seq + row.heard + events.length <= journalEntries &&
+      row.seq + row.messages + events.length <= journalEntries &&
       row.bytes + bytes <= journalBytes &&
       this.#in.room.hasRoom(bytes, row.n)
     );
@@ -181,16 +181,16 @@ export class TaskSteps {
     return then;
   }
 
-  #canHear(row: TaskRow, message: Envelope): boolean {
-    return this.#fits(row, [], messageSize(message)) && row.seq + row.heard < this.#limits.journalEntries;
+  #fitsMessage(row: TaskRow, message: Envelope): boolean {
+    return this.#fits(row, [], messageSize(message)) && row.seq + row.messages < this.#limits.journalEntries;
   }
 
-  #hear(row: TaskRow, message: Envelope, waits: 0 | 1): TaskRow {
-    this.#in.journal.hear(row, message, waits);
-    return this.#in.tasks.hear(row, waits, messageSize(message));
+  #addMessage(row: TaskRow, message: Envelope, waits: 0 | 1): TaskRow {
+    this.#in.journal.addMessage(row, message, waits);
+    return this.#in.tasks.addMessage(row, waits, messageSize(message));
   }
 
-  #turned(row: TaskRow): Turned {
+  #turned(row: TaskRow): TurnState {
     const task = this.#in.snapshots.at(row, row.seq)?.task;
     if (task === undefined) throw new Error("a task that is there has a snapshot");
     return { epoch: row.epoch, seq: row.seq, turn: row.turn, task, state: this.#in.journal.saved(row.n) };

@@ -20,8 +20,8 @@ export interface TaskRow {
   readonly epoch: number;
   readonly holder: Maybe<string>;
   readonly cancelRequested: boolean;
-  /** Messages of the caller since the task began, and those of them that wait for a turn. */
-  readonly heard: number;
+  /** The caller's messages since the task began, and how many of them are queued. */
+  readonly messages: number;
   readonly waiting: number;
   readonly pushes: number;
   /** The newest written snapshot, and how long the journal must be for the next to be worth writing. */
@@ -45,7 +45,7 @@ type Columns = readonly [
   epoch: number,
   holder: string | null,
   cancel: number,
-  heard: number,
+  messages: number,
   waiting: number,
   pushes: number,
   snapshotSeq: number,
@@ -66,7 +66,7 @@ export class TaskTable {
   readonly #hold: Statement<readonly []>;
   readonly #renew: Statement<readonly []>;
   readonly #cancel: Statement<readonly []>;
-  readonly #heard: Statement<readonly []>;
+  readonly #messages: Statement<readonly []>;
   readonly #turn: Statement<readonly []>;
   readonly #pushes: Statement<readonly []>;
   readonly #snapshot: Statement<readonly []>;
@@ -95,7 +95,7 @@ export class TaskTable {
     );
     this.#renew = prepare("UPDATE tasks SET lease_until = ? WHERE n = ?");
     this.#cancel = prepare("UPDATE tasks SET cancel = 1 WHERE n = ?");
-    this.#heard = prepare("UPDATE tasks SET heard = heard + 1, waiting = waiting + ?, bytes = bytes + ? WHERE n = ?");
+    this.#messages = prepare("UPDATE tasks SET heard = heard + 1, waiting = waiting + ?, bytes = bytes + ? WHERE n = ?");
     this.#turn = prepare("UPDATE tasks SET turn = turn + 1, waiting = waiting - 1 WHERE n = ?");
     this.#pushes = prepare("UPDATE tasks SET pushes = pushes + ? WHERE n = ?");
     this.#snapshot = prepare("UPDATE tasks SET snapshot_seq = ?, snapshot_next = ? WHERE n = ?");
@@ -113,7 +113,7 @@ export class TaskTable {
     return isTerminal(row.state) && row.statusAt <= this.overBefore ? undefined : row;
   }
 
-  /** Somebody else's task and a missing one look the same. */
+  /** Another owner's task is treated as missing. */
   find(taskId: string, owner: string): Maybe<TaskRow> {
     const row = this.get(taskId);
     return row?.owner === owner ? row : undefined;
@@ -176,13 +176,13 @@ export class TaskTable {
     this.#cancel.run([row.n]);
   }
 
-  hear(row: TaskRow, waits: 0 | 1, bytes: number): TaskRow {
-    this.#heard.run([waits, bytes, row.n]);
+  addMessage(row: TaskRow, waits: 0 | 1, bytes: number): TaskRow {
+    this.#messages.run([waits, bytes, row.n]);
     this.#totals.add({ bytes });
-    return { ...row, heard: row.heard + 1, waiting: row.waiting + waits, bytes: row.bytes + bytes };
+    return { ...row, messages: row.messages + 1, waiting: row.waiting + waits, bytes: row.bytes + bytes };
   }
 
-  /** The message that waited longest has its turn. */
+  /** The oldest queued message begins its turn. */
   beginTurn(row: TaskRow): TaskRow {
     this.#turn.run([row.n]);
     return { ...row, turn: row.turn + 1, waiting: row.waiting - 1 };
@@ -218,7 +218,7 @@ function endsTurn(event: TaskEvent): boolean {
 
 function rowOf(columns: Columns): TaskRow {
   const [n, taskId, owner, agent, contextId, state, statusAt, seq, bytes, turn, epoch, holder, cancel, ...rest] = columns;
-  const [heard, waiting, pushes, snapshotSeq, snapshotNext] = rest;
+  const [messages, waiting, pushes, snapshotSeq, snapshotNext] = rest;
   return {
     n,
     taskId: nameFrom(taskId),
@@ -233,7 +233,7 @@ function rowOf(columns: Columns): TaskRow {
     epoch,
     holder: holder === null ? undefined : nameFrom(holder),
     cancelRequested: cancel === 1,
-    heard,
+    messages,
     waiting,
     pushes,
     snapshotSeq,

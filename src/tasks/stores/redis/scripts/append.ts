@@ -1,7 +1,7 @@
-import { IDLE, PENDING, TASK } from "./pieces.js";
+import { IDLE, PENDING, TASK } from "./fragments.js";
 
 /** How a write went, as one number: small to send and quick to read. */
-export const APPENDED = { cancelRequested: 1, toTell: 2, closed: -1, fenced: -2, sequence: -3, full: -4, heard: -5 } as const;
+export const APPENDED = { cancelRequested: 1, pushDue: 2, closed: -1, fenced: -2, sequence: -3, full: -4, heard: -5 } as const;
 
 /**
  * Entries into the journal, fenced by epoch and sequence. Arguments: epoch, after, bytes, "1" for a closing status alone,
@@ -16,7 +16,7 @@ if not c[1] or is_over(c[9]) then return ${APPENDED.closed} end
 
 local function written(seq)
   local to_tell = c[8] and any_pending(seq)
-  return tonumber(c[7] or 0) + (to_tell and ${APPENDED.toTell} or 0)
+  return tonumber(c[7] or 0) + (to_tell and ${APPENDED.pushDue} or 0)
 end
 
 -- The same batch again: its answer was lost on the way, not its entries.
@@ -60,5 +60,5 @@ if not c[1] or c[1] == 'end' then return ${APPENDED.closed} end
 if c[1] ~= 'run' or c[2] ~= ARGV[4] then return ${APPENDED.fenced} end
 redis.call('HSET', columns, 'until', int(now + ARGV[5]))
 local to_tell = c[5] and any_pending(tonumber(c[3]))
-return tonumber(c[4] or 0) + (to_tell and ${APPENDED.toTell} or 0)
+return tonumber(c[4] or 0) + (to_tell and ${APPENDED.pushDue} or 0)
 `;

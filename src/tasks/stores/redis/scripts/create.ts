@@ -1,4 +1,4 @@
-import { IDLE, TASK } from "./pieces.js";
+import { IDLE, TASK } from "./fragments.js";
 
 /**
  * A task, its key and its first webhook. `room`: these have to be evicted first, and their keys are not known here.

@@ -1,5 +1,5 @@
 import { CLEARED_AT_ONCE } from "../../record-limits.js";
-import { CLOCK } from "./pieces.js";
+import { CLOCK } from "./fragments.js";
 
 /**
  * What is remembered beside tasks. Keys: values by name, names in order, the times of those that end, and the bytes of all

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import type { TaskLimits } from "../../../limits.js";
 import { APPEND, RENEW } from "./append.js";
 import { CREATE } from "./create.js";
-import { EVICT, REQUEST_CANCEL, TAKE_OVER } from "./hands.js";
-import { KEEP_SNAPSHOT, LIST, READ, SNAPSHOT } from "./look.js";
+import { EVICT, REQUEST_CANCEL, TAKE_OVER } from "./leases.js";
+import { KEEP_SNAPSHOT, LIST, READ, SNAPSHOT } from "./read.js";
 import { ADD_RECORD, COUNT_RECORD, DELETE_RECORD, GET_RECORD, LIST_RECORDS, PUT_RECORD } from "./records.js";
 import { SETTLE_HINTS } from "./settle-hints.js";
-import { HEAR_MESSAGE, NEXT_TURN, RESUME } from "./turns.js";
-import { DELETE_PUSH, DUE_PUSH, PUSHES, SET_PUSH, TOLD } from "./webhooks.js";
+import { ENQUEUE_MESSAGE, NEXT_TURN, RESUME } from "./turns.js";
+import { DELETE_PUSH, DUE_PUSH, PUSHES, RECORD_PUSH, SET_PUSH } from "./webhooks.js";
 
 const SOURCES = {
   addRecord: ADD_RECORD,
@@ -19,7 +19,7 @@ const SOURCES = {
   duePush: DUE_PUSH,
   evict: EVICT,
   getRecord: GET_RECORD,
-  hear: HEAR_MESSAGE,
+  enqueue: ENQUEUE_MESSAGE,
   keepSnapshot: KEEP_SNAPSHOT,
   list: LIST,
   listRecords: LIST_RECORDS,
@@ -34,7 +34,7 @@ const SOURCES = {
   settleHints: SETTLE_HINTS,
   snapshot: SNAPSHOT,
   takeOver: TAKE_OVER,
-  told: TOLD,
+  recordPush: RECORD_PUSH,
 } as const;
 
 export type ScriptName = keyof typeof SOURCES;
@@ -54,7 +54,7 @@ export interface ScriptSettings {
   readonly expireMs: number;
 }
 
-/** A webhook with nothing to be told is looked at this often, in case the hint that came with an entry was lost. */
+/** Check interval of an idle webhook, in case the hint of an entry was lost. */
 const IDLE_LOOK_MS = 30_000;
 /** When an owner has no room left, this part of its tasks is evicted in one go. */
 const EVICTED_PART = 100;

@@ -1,7 +1,7 @@
-import { IDLE, MATERIAL, OWN_STATUS, PENDING, TASK, TURN_MESSAGE } from "./pieces.js";
+import { IDLE, MATERIAL, OWN_STATUS, PENDING, TASK, TURN_MESSAGE } from "./fragments.js";
 
-/** Messages of the caller. They are no entries of the journal: each remembers the entry it was said after. */
-const HEAR = `
+/** The caller's messages. They are not journal entries: each stores the entry it came after. */
+const ADD_MESSAGE = `
 local c = redis.call('HMGET', columns, 'phase', 'seq', 'heard', 'bytes', 'queue', 'epoch', 'turn', 'context', 'saved', 'pushes',
   'gone', 'row')
 local message, key, bytes = ARGV[4], ARGV[5], ARGV[6]
@@ -17,7 +17,7 @@ end
 `;
 
 /** A message to a running task. Arguments: message, its idempotency key or "", its bytes. */
-export const HEAR_MESSAGE = `${TASK}${TURN_MESSAGE}${HEAR}
+export const ENQUEUE_MESSAGE = `${TASK}${TURN_MESSAGE}${ADD_MESSAGE}
 if is_missing then return 'missing' end
 if was_heard() then return 'repeated' end
 if phase == 'end' then return 'closed' end
@@ -31,7 +31,7 @@ return 'heard'
 `;
 
 /** A new turn of a task that rests. Arguments: message, its key or "", its bytes, bytes of a status, holder, leaseMs. */
-export const RESUME = `${TASK}${IDLE}${PENDING}${MATERIAL}${OWN_STATUS}${HEAR}
+export const RESUME = `${TASK}${IDLE}${PENDING}${MATERIAL}${OWN_STATUS}${ADD_MESSAGE}
 local event_bytes, holder, lease = ARGV[7], ARGV[8], ARGV[9]
 if is_missing then return { 'missing' } end
 if was_heard() then return { 'repeated' } end
@@ -50,7 +50,7 @@ ring()
 return { 'ok', epoch, turn, c[9] or '', material(seq), c[10] and any_pending(seq) and 1 or 0 }
 `;
 
-/** The message that waits longest; the same again for whoever has not got the answer. Arguments: epoch, the turn that ended. */
+/** The oldest queued message; idempotent if the reply was lost. Arguments: epoch, the turn that ended. */
 export const NEXT_TURN = `${TASK}${MATERIAL}${TURN_MESSAGE}
 local c = redis.call('HMGET', columns, 'phase', 'epoch', 'queue', 'turn', 'seq', 'saved', 'heard')
 if c[1] ~= 'run' or c[2] ~= ARGV[4] then return false end

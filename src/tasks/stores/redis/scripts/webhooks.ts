@@ -1,4 +1,4 @@
-import { PENDING, PUSH_NUMBERS, TASK } from "./pieces.js";
+import { PENDING, PUSH_NUMBERS, TASK } from "./fragments.js";
 
 /** A webhook of a task: fields "s:id" numbers, "c:id" configuration, "e:id" what went wrong last. Arguments: id, configuration. */
 export const SET_PUSH = `${TASK}${PENDING}${PUSH_NUMBERS}
@@ -42,7 +42,7 @@ if not c[1] or is_over(c[2]) then return false end
 return { tonumber(c[1]), redis.call('HGETALL', pushes) }
 `;
 
-/** When a task's webhooks have to be looked at again: a time, or nothing when there is nothing to tell any more. */
+/** When to check a task's webhooks again: a time, or nothing if nothing is pending. */
 const LOOK_AGAIN = `
 local function look_again(seq, phase)
   local all, soonest = redis.call('HGETALL', pushes), nil
@@ -58,7 +58,7 @@ local function look_again(seq, phase)
 end
 `;
 
-/** One webhook that is due, into the teller's hands, and when to look again. Argument: leaseMs. */
+/** Leases one due webhook, and says when to check again. Argument: leaseMs. */
 export const DUE_PUSH = `${TASK}${PENDING}${PUSH_NUMBERS}${LOOK_AGAIN}
 local c = redis.call('HMGET', columns, 'seq', 'phase', 'owner', 'agent', 'gone')
 if not c[1] or is_over(c[5]) then return { '' } end
@@ -78,8 +78,8 @@ local kept = redis.call('HMGET', pushes, 's:' .. chosen, 'c:' .. chosen, 'e:' ..
 return { look_again(seq, c[2]), c[3], c[4], seq, kept[1], kept[2], kept[3] or '' }
 `;
 
-/** What became of telling. Arguments: id, epoch, outcome, number (seq or retryInMs), leaseMs, problem. */
-export const TOLD = `${TASK}${PENDING}${PUSH_NUMBERS}${LOOK_AGAIN}
+/** Records delivery progress. Arguments: id, epoch, outcome, number (seq or retryInMs), leaseMs, problem. */
+export const RECORD_PUSH = `${TASK}${PENDING}${PUSH_NUMBERS}${LOOK_AGAIN}
 local push_id, epoch, outcome, number, lease, problem = unpack(ARGV, 4, 9)
 local c = redis.call('HMGET', columns, 'seq', 'phase', 'gone')
 local kept = redis.call('HGET', pushes, 's:' .. push_id)

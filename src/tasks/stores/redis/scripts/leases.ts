@@ -1,6 +1,6 @@
-import { IDLE, OWN_STATUS, PENDING, TASK, TURN_MESSAGE } from "./pieces.js";
+import { IDLE, OWN_STATUS, PENDING, TASK, TURN_MESSAGE } from "./fragments.js";
 
-/** Written first, told second: the holder's channel rings when the request is in its place. Argument: bytes of a status. */
+/** Stores the request, then notifies the holder's channel. Argument: bytes of a status. */
 export const REQUEST_CANCEL = `${TASK}${IDLE}${PENDING}${OWN_STATUS}
 local c = redis.call('HMGET', columns, 'phase', 'state', 'holder', 'seq', 'bytes', 'context', 'pushes', 'gone', 'row', 'heard')
 if not c[1] or is_over(c[8]) then return false end
@@ -21,7 +21,7 @@ return { 'canceled', 'canceled', c[7] and any_pending(seq) and 1 or 0 }
 `;
 
 /**
- * A lease that ran out, into new hands. Answers how long it is held otherwise, or nothing when nobody has to hold it.
+ * Takes over an expired lease. Otherwise returns its expiry, or nothing if the task needs no holder.
  * Arguments: holder, leaseMs.
  */
 export const TAKE_OVER = `${TASK}${TURN_MESSAGE}
@@ -35,7 +35,7 @@ return { 'taken', till, c[3] + 1, c[4], c[5], c[6], c[7], c[8], c[9] or '', c[10
   turn_message(c[11], c[12]) }
 `;
 
-/** Makes room, unless somebody runs it again by now. Its readers are rung: there is nothing left to wait for. */
+/** Evicts a task, unless it is running again, and notifies its readers. */
 export const EVICT = `${TASK}
 if not redis.call('ZSCORE', idle, id) then return 0 end
 redis.call('UNLINK', columns, journal, heard, pushes, snapshot)

@@ -1,42 +1,42 @@
 import { type Envelope, type Maybe, TaskFold } from "../../../envelope/index.js";
 import type { Snapshot } from "../../store.js";
 import { eventFrom, messageFrom, taskFrom } from "../stored-form.js";
-import { listOf, numberOf, textOf, textsOf } from "./answers.js";
+import { listOf, numberOf, textOf, textsOf } from "./replies.js";
 
 /** A task put together, and how much work that was. */
 export interface Folded extends Snapshot {
-  /** Messages of the caller that are in it. */
-  readonly heard: number;
+  /** How many of the caller's messages it includes. */
+  readonly messages: number;
   /** Entries that came behind the snapshot it was begun from. */
   readonly applied: number;
 }
 
-/** Folds what a script gave: a snapshot or nothing, the entries behind it, and what was heard in between. */
+/** Folds a script's reply: an optional snapshot, the entries after it, and the messages in between. */
 export function foldedFrom(answer: unknown): Folded {
-  const [at, text, from, said, entryTexts, heardTexts] = listOf(answer);
+  const [at, text, from, included, entryTexts, messageTexts] = listOf(answer);
   const seq = numberOf(at);
   const entries = textsOf(entryTexts);
-  const heard = textsOf(heardTexts).map(heardFrom);
+  const messages = textsOf(messageTexts).map(callerMessageFrom);
   const started = textOf(text);
   let folded = numberOf(from);
   let next = 0;
   let used = 0;
   const fold = started === "" ? firstFold(entries[used++]) : new TaskFold(taskFrom(started));
   if (started === "") folded = 1;
-  const hear = (): void => {
-    for (let said = heard[next]; said !== undefined && said.after <= folded; said = heard[next]) {
-      fold.addMessage(messageFrom(said.text));
+  const applyMessages = (): void => {
+    for (let found = messages[next]; found !== undefined && found.after <= folded; found = messages[next]) {
+      fold.addMessage(messageFrom(found.text));
       next += 1;
     }
   };
-  hear();
+  applyMessages();
   for (let entry = entries[used]; entry !== undefined; entry = entries[used]) {
     fold.apply(eventFrom(entry));
     used += 1;
     folded += 1;
-    hear();
+    applyMessages();
   }
-  return { task: fold.snapshot(), seq, heard: numberOf(said) + next, applied: entries.length };
+  return { task: fold.snapshot(), seq, messages: numberOf(included) + next, applied: entries.length };
 }
 
 function firstFold(entry: Maybe<string>): TaskFold {
@@ -45,18 +45,18 @@ function firstFold(entry: Maybe<string>): TaskFold {
   return new TaskFold(first.task);
 }
 
-/** A message as it is kept: the entry it was said after, then itself. */
-function heardFrom(text: string): { readonly after: number; readonly text: string } {
+/** A message as stored: the entry it came after, then the message. */
+function callerMessageFrom(text: string): { readonly after: number; readonly text: string } {
   const space = text.indexOf(" ");
   return { after: Number(text.slice(0, space)), text: text.slice(space + 1) };
 }
 
-/** What a turn hears: a message as it is kept, or the entry a task begins with, which is JSON. */
+/** The message of a turn: a stored message, or the first entry of the task, which is JSON. */
 export function turnMessageFrom(answer: unknown): Envelope {
   const text = textOf(answer);
-  if (!text.startsWith("{")) return messageFrom(heardFrom(text).text);
+  if (!text.startsWith("{")) return messageFrom(callerMessageFrom(text).text);
   const first = eventFrom(text);
-  const said = first.kind === "task" ? first.task.history.at(-1) : undefined;
-  if (said === undefined) throw new Error("a task begins with a message");
-  return said;
+  const message = first.kind === "task" ? first.task.history.at(-1) : undefined;
+  if (message === undefined) throw new Error("a task begins with a message");
+  return message;
 }

@@ -11,9 +11,9 @@ import {
   startCall,
 } from "../../envelope/index.js";
 import type { Clock } from "../clock.js";
+import { stopIterator } from "../replies/iterators.js";
 import { onlyEvent, replyOf } from "../replies/shape.js";
-import { stopIterator } from "../replies/stop-iterator.js";
-import { taskIn, taskNamedBy } from "../task-named.js";
+import { taskIdIn, taskIdOf } from "../task-id.js";
 import type { HedgeAttempt } from "./race.js";
 
 /** What is called off, and by whom. */
@@ -40,7 +40,7 @@ export async function callOff(off: CallOff): Promise<Maybe<AgentError>> {
     return undefined;
   }
   const late = new CancelSource();
-  const takeBack = clock.after(limitMs, () =>
+  const cancelTimer = clock.after(limitMs, () =>
     late.cancel(new AgentError("deadline", `an attempt that lost was not called off within ${limitMs} ms`, { sent: "maybe" })),
   );
   try {
@@ -51,7 +51,7 @@ export async function callOff(off: CallOff): Promise<Maybe<AgentError>> {
     const error = AgentError.from(thrown);
     return HAS_ENDED.has(error.code) ? undefined : error;
   } finally {
-    takeBack();
+    cancelTimer();
     hangUp(loser);
   }
 }
@@ -61,13 +61,13 @@ const HAS_ENDED: ReadonlySet<ErrorCode> = new Set(["not_cancelable", "task_close
 
 /** Only a new message makes a task; everything else is about one that others may need. */
 function mayMakeTask(operation: Operation): boolean {
-  return operation.kind === "send" && taskNamedBy(operation) === undefined;
+  return operation.kind === "send" && taskIdOf(operation) === undefined;
 }
 
 /** The task that the first event names and leaves running. An attempt that failed has left none that could be named. */
 async function runningTask({ first }: HedgeAttempt): Promise<Maybe<string>> {
   const step = await first?.catch(() => undefined);
-  return step === undefined || step.done === true || hasEnded(step.value) ? undefined : taskIn(step.value);
+  return step === undefined || step.done === true || hasEnded(step.value) ? undefined : taskIdIn(step.value);
 }
 
 function hasEnded(event: AgentEvent): boolean {

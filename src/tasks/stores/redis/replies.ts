@@ -1,6 +1,6 @@
 import { AgentError } from "../../../envelope/index.js";
 
-/** What Redis answers, read with care: an answer of another shape is a mistake of ours, and must not look like data. */
+/** Typed readers of Redis replies: an unexpected shape is a bug and must not look like data. */
 export function listOf(answer: unknown): readonly unknown[] {
   if (Array.isArray(answer)) return answer;
   throw unexpected();

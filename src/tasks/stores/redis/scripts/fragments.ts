@@ -24,7 +24,7 @@ local function is_over(gone) return gone and tonumber(gone) <= now end
 local function ring() redis.call('PUBLISH', PREFIX .. ':w:' .. id, origin) end
 `;
 
-/** Whether a webhook waits to be told. The numbers of a webhook: order, epoch, held until, told, failures, due, given up. */
+/** Whether a webhook has pending entries. Its stored numbers: order, epoch, held until, told, failures, due, given up. */
 export const PENDING = `
 local function numbers_of(text)
   local order, epoch, held, told, failures, due, gave = string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d)$')
@@ -92,7 +92,7 @@ local function material(at)
 end
 `;
 
-/** What the turn at hand hears: the last message that does not wait, or the task's first entry, which has it. */
+/** The message of the current turn: the last one that is not queued, or the task's first entry, which contains it. */
 export const TURN_MESSAGE = `
 local function waiting_in(queue)
   local _, count = string.gsub(queue or '', ',', ',')

@@ -1,8 +1,8 @@
 import type { Maybe, PushConfig, PushDelivery } from "../../envelope/index.js";
 import type { PushProgress } from "../store.js";
 
-/** A webhook in memory, and how far it was told. */
-export class KeptPush {
+/** A webhook in memory and its delivery progress. */
+export class PushState {
   config: PushConfig;
   epoch = 0;
   heldUntilMs = 0;
@@ -12,13 +12,13 @@ export class KeptPush {
   #gaveUp = false;
   #problem: Maybe<string>;
 
-  /** Everything after entry `seq` is to be told. */
+  /** Entries after `seq` are to be sent. */
   constructor(config: PushConfig, seq: number) {
     this.config = config;
     this.#seq = seq;
   }
 
-  /** Another address or secret under the same id: what was told stays told, and whoever tells it now has the old one. */
+  /** A new address or secret under the same id: the cursor stays, and the current dispatcher is fenced off. */
   replace(config: PushConfig, epoch: number): void {
     this.config = config;
     this.epoch = epoch;
@@ -29,7 +29,7 @@ export class KeptPush {
     this.#problem = undefined;
   }
 
-  /** Something is left to be told, now or later. */
+  /** True if entries are left to send, now or later. */
   isPending(seq: number): boolean {
     return !this.#gaveUp && this.#seq < seq;
   }
@@ -38,48 +38,54 @@ export class KeptPush {
     return this.isPending(seq) && this.#dueMs <= nowMs && this.heldUntilMs <= nowMs;
   }
 
-  take(told: PushProgress, nowMs: number): void {
-    switch (told.outcome) {
+  apply(progress: PushProgress, nowMs: number): void {
+    switch (progress.outcome) {
       case "accepted":
-        this.#seq = told.seq;
+        this.#seq = progress.seq;
         this.#failures = 0;
         this.#problem = undefined;
-        this.heldUntilMs = nowMs + told.leaseMs;
+        this.heldUntilMs = nowMs + progress.leaseMs;
         return;
       case "idle":
         this.heldUntilMs = 0;
         return;
       case "failed":
         this.#failures += 1;
-        this.#dueMs = nowMs + told.retryInMs;
-        this.#problem = told.problem;
+        this.#dueMs = nowMs + progress.retryInMs;
+        this.#problem = progress.problem;
         this.heldUntilMs = 0;
         return;
       case "gave_up":
         this.#failures += 1;
         this.#gaveUp = true;
-        this.#problem = told.problem;
+        this.#problem = progress.problem;
         this.heldUntilMs = 0;
         return;
       default:
-        told satisfies never;
+        progress satisfies never;
     }
   }
 
-  /** The configuration with its state of delivery, for a journal that ends at `seq`. */
+  /** The configuration with its delivery state, for a journal that ends at `seq`. */
   shown(seq: number): PushConfig {
     return { ...this.config, delivery: this.#delivery(seq) };
   }
 
   #delivery(seq: number): PushDelivery {
-    const [told, failures, dueMs, gaveUp, problem] = [this.#seq, this.#failures, this.#dueMs, this.#gaveUp, this.#problem];
-    return deliveryOf({ told, failures, dueMs, gaveUp, problem }, seq);
+    const [deliveredSeq, failures, dueMs, gaveUp, problem] = [
+      this.#seq,
+      this.#failures,
+      this.#dueMs,
+      this.#gaveUp,
+      this.#problem,
+    ];
+    return deliveryOf({ deliveredSeq, failures, dueMs, gaveUp, problem }, seq);
   }
 }
 
-/** How far a webhook was told, as stores write it down. */
+/** Delivery progress of a webhook, as stored. */
 export interface DeliveryProgress {
-  readonly told: number;
+  readonly deliveredSeq: number;
   readonly failures: number;
   readonly dueMs: number;
   readonly gaveUp: boolean;
@@ -87,7 +93,7 @@ export interface DeliveryProgress {
 }
 
 /** The state of a delivery, for a journal that ends at `seq`. */
-export function deliveryOf({ told, failures, dueMs, gaveUp, problem }: DeliveryProgress, seq: number): PushDelivery {
-  const state = gaveUp ? "gave_up" : failures > 0 ? "retrying" : told < seq ? "pending" : "waiting";
-  return { state, seq: told, failures, nextAt: state === "retrying" ? dueMs : undefined, problem };
+export function deliveryOf({ deliveredSeq, failures, dueMs, gaveUp, problem }: DeliveryProgress, seq: number): PushDelivery {
+  const state = gaveUp ? "gave_up" : failures > 0 ? "retrying" : deliveredSeq < seq ? "pending" : "waiting";
+  return { state, seq: deliveredSeq, failures, nextAt: state === "retrying" ? dueMs : undefined, problem };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type InLine, WaitingLine } from "./waiting-line.js";
+import { PriorityQueue, type QueueEntry } from "./priority-queue.js";
 
 describe("WaitingLine", () => {
   it("gives by rank, then by arrival, whoever has left in between", () => {
@@ -13,12 +13,12 @@ describe("WaitingLine", () => {
     fc.assert(
       fc.property(full, fc.array(step, { maxLength: 100 }), (ranks, more) => {
         const steps = [...ranks.map((rank) => ({ kind: "join" as const, rank })), ...more];
-        const line = new WaitingLine<InLine>();
-        let sorted: InLine[] = []; // the plainest line there is
-        const left: InLine[] = [];
+        const line = new PriorityQueue<QueueEntry>();
+        let sorted: QueueEntry[] = []; // the plainest line there is
+        const left: QueueEntry[] = [];
         for (const [arrival, each] of steps.entries()) {
           if (each.kind === "join") {
-            const one = { rank: each.rank, arrival, place: -1 };
+            const one = { rank: each.rank, arrival, index: -1 };
             line.join(one);
             sorted = [...sorted, one].sort((a, b) => a.rank - b.rank || a.arrival - b.arrival);
           } else if (each.kind === "leave") {

@@ -8,10 +8,9 @@ import {
   type OperationOf,
   type Reply,
 } from "../../envelope/index.js";
-import { DONE } from "../replies/done.js";
-import { stopIterator } from "../replies/stop-iterator.js";
+import { DONE, stopIterator } from "../replies/iterators.js";
 
-/** A message on its way, and who takes it. */
+/** A message to send and its handler. */
 export interface Send {
   readonly next: Handler;
   readonly operation: OperationOf<"send">;
@@ -19,33 +18,33 @@ export interface Send {
 }
 
 /**
- * How the beginning of a send went. `accepted`: its first event came, or its whole answer. `left`: whoever asked is gone,
- * and what became of the message is not known. An error: it failed before anything came.
+ * How a send started. `accepted`: its first event or its answer arrived. `left`: the caller is gone,
+ * and the outcome is unknown. An error: it failed before anything arrived.
  */
-export type Beginning = "accepted" | "left" | AgentError;
+export type StartOutcome = "accepted" | "left" | AgentError;
 
 /**
- * Sends, and tells once how that began. A stream is asked for its first event at once, because a reader that comes late
- * must not hold up those behind it.
+ * Sends, and reports once how that started. A stream is pulled for its first event at once, because a slow reader
+ * must not block the queued messages.
  */
-export function beginSend({ next, operation, call }: Send, began: (how: Beginning) => void): Reply {
-  const tell = once(began);
-  // A handler that does not hear the cancel would keep its place for ever.
-  const forget = call.cancel.onCancel(() => tell("left"));
-  const settled = (how: Beginning): void => {
+export function startSend({ next, operation, call }: Send, onStarted: (how: StartOutcome) => void): Reply {
+  const notify = once(onStarted);
+  // A handler that ignores the cancel would block the queue.
+  const forget = call.cancel.onCancel(() => notify("left"));
+  const settled = (how: StartOutcome): void => {
     forget();
-    tell(how);
+    notify(how);
   };
   try {
     const reply = next(operation, call);
-    return isPromise(reply) ? begunOne(reply, settled) : new BegunStream(reply, settled);
+    return isPromise(reply) ? startedOne(reply, settled) : new StartedStream(reply, settled);
   } catch (thrown) {
     settled(AgentError.from(thrown));
     return Promise.reject(thrown);
   }
 }
 
-function begunOne(reply: Promise<AgentEvent>, settled: (how: Beginning) => void): Promise<AgentEvent> {
+function startedOne(reply: Promise<AgentEvent>, settled: (how: StartOutcome) => void): Promise<AgentEvent> {
   return reply.then(
     (event) => {
       settled("accepted");
@@ -58,13 +57,13 @@ function begunOne(reply: Promise<AgentEvent>, settled: (how: Beginning) => void)
   );
 }
 
-class BegunStream implements AsyncIterableIterator<AgentEvent> {
+class StartedStream implements AsyncIterableIterator<AgentEvent> {
   readonly #source: AsyncIterator<AgentEvent>;
-  readonly #settled: (how: Beginning) => void;
+  readonly #settled: (how: StartOutcome) => void;
   #first: Maybe<Promise<IteratorResult<AgentEvent>>>;
   #over = false;
 
-  constructor(reply: AsyncIterable<AgentEvent>, settled: (how: Beginning) => void) {
+  constructor(reply: AsyncIterable<AgentEvent>, settled: (how: StartOutcome) => void) {
     this.#source = reply[Symbol.asyncIterator]();
     this.#settled = settled;
     this.#first = this.#source.next();
@@ -95,11 +94,11 @@ class BegunStream implements AsyncIterableIterator<AgentEvent> {
   }
 }
 
-function once(began: (how: Beginning) => void): (how: Beginning) => void {
-  let told = false;
+function once(onStarted: (how: StartOutcome) => void): (how: StartOutcome) => void {
+  let notified = false;
   return (how) => {
-    if (told) return;
-    told = true;
-    began(how);
+    if (notified) return;
+    notified = true;
+    onStarted(how);
   };
 }

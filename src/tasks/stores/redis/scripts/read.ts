@@ -1,4 +1,4 @@
-import { CLOCK, MATERIAL, TASK } from "./pieces.js";
+import { CLOCK, MATERIAL, TASK } from "./fragments.js";
 
 /** Entries and whether more can come, in one step. Arguments: after, limit. */
 export const READ = `${TASK}

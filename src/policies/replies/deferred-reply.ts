@@ -1,24 +1,23 @@
 import type { AgentEvent, Operation, Reply } from "../../envelope/index.js";
-import { DONE } from "./done.js";
+import { DONE, stopIterator } from "./iterators.js";
 import { iteratorOf, onlyEvent, wantsStream } from "./shape.js";
-import { stopIterator } from "./stop-iterator.js";
 
-/** A reply that is handed out now, of a call that begins later or never. */
-export interface LaterReply {
+/** A reply handed out now for a call that starts later or never. */
+export interface DeferredReply {
   readonly reply: Reply;
-  /** Calls the handler below, unless the reader has left. */
+  /** Calls the next handler, unless the reader has left. */
   begin(run: () => Reply): void;
   fail(thrown: unknown): void;
 }
 
-/** `leave` runs when the reader of a stream goes before it has begun. */
-export function laterReply(operation: Operation, leave: () => void): LaterReply {
-  return wantsStream(operation) ? new LaterStream(leave) : laterEvent();
+/** `leave` runs if the reader of a stream stops before the call has started. */
+export function deferredReply(operation: Operation, leave: () => void): DeferredReply {
+  return wantsStream(operation) ? new DeferredStream(leave) : deferredEvent();
 }
 
-function laterEvent(): LaterReply {
-  let begin: LaterReply["begin"] = () => undefined;
-  let fail: LaterReply["fail"] = () => undefined;
+function deferredEvent(): DeferredReply {
+  let begin: DeferredReply["begin"] = () => undefined;
+  let fail: DeferredReply["fail"] = () => undefined;
   const reply = new Promise<AgentEvent>((resolve, reject) => {
     fail = reject;
     begin = (run) => {
@@ -34,7 +33,7 @@ function laterEvent(): LaterReply {
 
 const EMPTY: AsyncIterator<AgentEvent> = { next: () => Promise.resolve(DONE) };
 
-class LaterStream implements LaterReply, AsyncIterableIterator<AgentEvent> {
+class DeferredStream implements DeferredReply, AsyncIterableIterator<AgentEvent> {
   readonly #leave: () => void;
   readonly #opened: Promise<AsyncIterator<AgentEvent>>;
   #open: (source: AsyncIterator<AgentEvent>) => void = () => undefined;
@@ -49,7 +48,7 @@ class LaterStream implements LaterReply, AsyncIterableIterator<AgentEvent> {
       this.#open = resolve;
       this.#refuse = reject;
     });
-    this.#opened.catch(() => undefined); // a reader that never pulls never hears of it
+    this.#opened.catch(() => undefined); // not an unhandled rejection if nobody reads
   }
 
   get reply(): this {
@@ -91,7 +90,7 @@ class LaterStream implements LaterReply, AsyncIterableIterator<AgentEvent> {
     this.#over = true;
     if (this.#source !== undefined) stopIterator(this.#source);
     else if (!this.#failed) this.#leave();
-    this.#open(EMPTY); // ends the pulls that wait for it to begin
+    this.#open(EMPTY); // ends pending pulls
     return DONE;
   }
 }

@@ -8,8 +8,8 @@ import { type RedisServer, redisAvailable, startRedis } from "../../../../test/r
 import { AgentError } from "../../../envelope/index.js";
 import type { Store } from "../../store.js";
 import { openRedisStore, type RedisStoreOptions } from "../redis.js";
-import { storeFailure } from "./away.js";
 import { REDIS_ANSWER_MS } from "./connection.js";
+import { storeFailure } from "./failures.js";
 
 const available = await redisAvailable();
 const WAIT_MS = 10_000;
@@ -70,22 +70,22 @@ describe.skipIf(!available)("a Redis that goes away", () => {
   test("the connection breaks: listeners are rung once more, and hear of what follows", async () => {
     const [writer, reader] = [await open(), await open()];
     await writer.create(start("u"));
-    let rung = 0;
-    let ring: () => void = () => undefined;
+    let notified = 0;
+    let notify: () => void = () => undefined;
     const nextRing = () =>
       new Promise<void>((resolve) => {
-        ring = resolve;
+        notify = resolve;
       });
     reader.wake("u", () => {
-      rung += 1;
-      ring();
+      notified += 1;
+      notify();
     });
     expect(await read(reader, "u")).toEqual(["1 task submitted"]);
     const admin = new Redis(server.url);
     const again = nextRing();
     await admin.call("CLIENT", "KILL", "TYPE", "pubsub");
     await again;
-    expect(rung).toBe(1);
+    expect(notified).toBe(1);
     const told = nextRing();
     await until(() =>
       writer.append("u", batch(1, 1, [chunk("a")])).then(

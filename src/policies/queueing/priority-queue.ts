@@ -1,16 +1,16 @@
 import type { Maybe } from "../../envelope/index.js";
 
-/** One who waits. Its place in the line is the line's own business. */
-export interface InLine {
+/** An entry of the queue. `index` is managed by the queue. */
+export interface QueueEntry {
   /** Smaller goes first. */
   readonly rank: number;
   /** Decides between equal ranks. */
   readonly arrival: number;
-  place: number;
+  index: number;
 }
 
-/** A heap in which everybody knows their place: joining, the next one's turn and leaving cost a logarithm. */
-export class WaitingLine<T extends InLine> {
+/** A binary heap with index tracking: `join`, `next` and `leave` are O(log n). */
+export class PriorityQueue<T extends QueueEntry> {
   readonly #heap: T[] = [];
 
   get length(): number {
@@ -18,12 +18,12 @@ export class WaitingLine<T extends InLine> {
   }
 
   join(one: T): void {
-    one.place = this.#heap.length;
+    one.index = this.#heap.length;
     this.#heap.push(one);
     this.#rise(one);
   }
 
-  /** Takes out whose turn it is. */
+  /** Removes and returns the first entry. */
   next(): Maybe<T> {
     const first = this.#heap[0];
     if (first !== undefined) this.leave(first);
@@ -31,17 +31,17 @@ export class WaitingLine<T extends InLine> {
   }
 
   leave(one: T): void {
-    if (this.#heap[one.place] !== one) return;
+    if (this.#heap[one.index] !== one) return;
     const last = this.#heap.pop();
     if (last === undefined || last === one) return;
-    this.#put(last, one.place);
+    this.#put(last, one.index);
     this.#rise(last);
     this.#sink(last);
   }
 
   #rise(one: T): void {
-    while (one.place > 0) {
-      const above = this.#heap[(one.place - 1) >> 1];
+    while (one.index > 0) {
+      const above = this.#heap[(one.index - 1) >> 1];
       if (above === undefined || !isBefore(one, above)) return;
       this.#swap(one, above);
     }
@@ -49,8 +49,8 @@ export class WaitingLine<T extends InLine> {
 
   #sink(one: T): void {
     for (;;) {
-      const left = this.#heap[one.place * 2 + 1];
-      const right = this.#heap[one.place * 2 + 2];
+      const left = this.#heap[one.index * 2 + 1];
+      const right = this.#heap[one.index * 2 + 2];
       const first = left !== undefined && right !== undefined && isBefore(right, left) ? right : left;
       if (first === undefined || !isBefore(first, one)) return;
       this.#swap(first, one);
@@ -58,17 +58,17 @@ export class WaitingLine<T extends InLine> {
   }
 
   #swap(a: T, b: T): void {
-    const place = a.place;
-    this.#put(a, b.place);
-    this.#put(b, place);
+    const index = a.index;
+    this.#put(a, b.index);
+    this.#put(b, index);
   }
 
-  #put(one: T, place: number): void {
-    one.place = place;
-    this.#heap[place] = one;
+  #put(one: T, index: number): void {
+    one.index = index;
+    this.#heap[index] = one;
   }
 }
 
-function isBefore(a: InLine, b: InLine): boolean {
+function isBefore(a: QueueEntry, b: QueueEntry): boolean {
   return a.rank < b.rank || (a.rank === b.rank && a.arrival < b.arrival);
 }

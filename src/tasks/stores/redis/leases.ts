@@ -1,30 +1,30 @@
 import type { Json, Maybe } from "../../../envelope/index.js";
 import type { Appended, Hold, LeaseRequest, TakenOver } from "../../store.js";
-import { listOf, numberOf, textOf } from "./answers.js";
 import type { RedisConnection } from "./connection.js";
 import { type Hint, HintIndex } from "./hints.js";
 import type { KeyNames, TaskKeys } from "./keys.js";
 import { type RecentTask, RecentTasks } from "./recent-tasks.js";
-import { turnMessageFrom } from "./task-material.js";
+import { listOf, numberOf, textOf } from "./replies.js";
+import { turnMessageFrom } from "./task-fold.js";
 import type { TaskScripts } from "./task-scripts.js";
 import { appendedFrom } from "./writing.js";
 
-/** Tasks whose owner is remembered for their holder; those that are held are far fewer. */
+/** Tasks whose owner is remembered; far more than are held at once. */
 const REMEMBERED_TASKS = 50_000;
 /**
- * While Redis was away nobody could renew, and every lease may have run out. For this part of a lease nothing is taken over
- * after that: holders that are well get their connection back too, and come first.
+ * While Redis was unavailable no lease could be renewed. For this fraction of a lease nothing is taken over
+ * afterwards, so that live holders can renew first.
  */
 const HOLDERS_FIRST = 0.5;
-/** The hint of a task that this store did not put into hands: left to the sweep. */
+/** The mark of a task leased through another store: left to the sweep. */
 const NO_MARK = 0;
 const CLOSED: Appended = Object.freeze({ ok: false, because: "closed" });
 
 /**
- * Tasks in somebody's hands. The index of leases says when to look whether a holder is still there; it is not touched by a
- * renewal: who looks too early finds the lease running and moves the hint to its end.
+ * Leases of tasks. The lease index says when to check a holder; it is not updated by a
+ * renewal: a check that is too early finds the lease valid and moves the hint to its end.
  */
-export class Holdings {
+export class TaskLeases {
   readonly #redis: RedisConnection;
   readonly #names: KeyNames;
   readonly #scripts: TaskScripts;
@@ -38,18 +38,18 @@ export class Holdings {
     this.#leases = new HintIndex(redis, names.leases);
   }
 
-  /** To be said before a task is put into hands: on the same connection, so it is also done before. */
+  /** Call before leasing a task: on the same connection, so it is also executed first. */
   announce(keys: TaskKeys, { leaseMs }: LeaseRequest): RecentTask & { readonly done: Promise<unknown> } {
     const { mark, done } = this.#leases.write(keys, this.#redis.nowMs + leaseMs);
     return { keys, mark, done };
   }
 
-  /** It is in the hands of somebody who uses this store. */
-  keep({ keys, mark }: RecentTask): void {
+  /** The task is held by a user of this store. */
+  remember({ keys, mark }: RecentTask): void {
     this.#recent.set(keys.id, { keys, mark });
   }
 
-  /** A task that was put into hands elsewhere is looked for: whoever holds it has a lease hint. */
+  /** Searches the lease hints for a task leased through another store. */
   async find(taskId: string): Promise<Maybe<RecentTask>> {
     const recent = this.#recent.get(taskId);
     if (recent !== undefined) return recent;
@@ -57,13 +57,13 @@ export class Holdings {
     return tag === undefined ? undefined : { keys: this.#names.ofTag(tag, taskId), mark: NO_MARK };
   }
 
-  /** Nobody has to look for its holder any more. If this is lost, the next sweep finds the hint and removes it. */
-  letGo({ keys, mark }: RecentTask): void {
+  /** Removes the lease hint. If this is lost, the next sweep removes it. */
+  release({ keys, mark }: RecentTask): void {
     this.#leases.settle({ tag: keys.tag, taskId: keys.id, mark }).done.catch(() => undefined);
   }
 
-  /** It was announced, and is in other hands: its hint has been moved and must not keep a sweep from looking. */
-  lookNow(keys: TaskKeys): void {
+  /** The lease went to another holder: moves the hint so that the next sweep checks it. */
+  checkSoon(keys: TaskKeys): void {
     this.#leases.hasten(keys, this.#redis.nowMs).catch(() => undefined);
   }
 
@@ -71,8 +71,8 @@ export class Holdings {
     const task = await this.find(taskId);
     if (task === undefined) return CLOSED;
     const renewed = appendedFrom(await this.#scripts.run("renew", task.keys, [epoch, leaseMs]));
-    // Given back: somebody else may have it now.
-    if (leaseMs === 0) this.lookNow(task.keys);
+    // Released: another process may take it now.
+    if (leaseMs === 0) this.checkSoon(task.keys);
     return renewed;
   }
 
@@ -88,7 +88,7 @@ export class Holdings {
     const { mark, done } = this.#leases.settle(hint, outcome === undefined ? undefined : numberOf(untilMs));
     await done;
     if (outcome !== "taken") return undefined;
-    this.keep({ keys, mark });
+    this.remember({ keys, mark });
     const [epoch, owner, agent, contextId, seq, turn, saved, cancel, message] = rest;
     return {
       taskId: hint.taskId,

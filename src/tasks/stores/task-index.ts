@@ -2,8 +2,8 @@ import type { TaskLimits } from "../limits.js";
 import { IdleList } from "./idle-list.js";
 import type { TaskRecord } from "./task-record.js";
 
-/** All records of the memory store: found by id and by owner, bounded in number, bytes and age. */
-export class KeptTasks {
+/** All records of the memory store, indexed by id and owner, bounded in number, bytes and age. */
+export class TaskIndex {
   readonly #byId = new Map<string, TaskRecord>();
   readonly #byOwner = new Map<string, Set<TaskRecord>>();
   readonly #ended = new IdleList();
@@ -28,7 +28,7 @@ export class KeptTasks {
     return this.#bytes;
   }
 
-  /** Somebody else's task and a missing one look the same. */
+  /** Another owner's task is treated as missing. */
   find(taskId: string, owner: string): TaskRecord | undefined {
     const record = this.get(taskId);
     return record?.owner === owner ? record : undefined;
@@ -56,7 +56,7 @@ export class KeptTasks {
     else this.#idle(record).add(record);
   }
 
-  /** Room for `bytes` more, and for one more task if told so: what ended longest ago goes first, then what waits longest. */
+  /** Makes room for `bytes` and `tasks` more: evicts the oldest finished tasks first, then the oldest interrupted ones. */
   hasRoom(bytes: number, tasks: 0 | 1): boolean {
     this.#expire();
     while (this.#byId.size + tasks > this.#limits.keptTasks || this.#bytes + bytes > this.#limits.keptBytes) {
@@ -72,19 +72,19 @@ export class KeptTasks {
     this.#bytes += bytes;
   }
 
-  /** Its turn is over: from now on it may be evicted. */
+  /** The turn is over: the task may now be evicted. */
   rest(record: TaskRecord): void {
     this.held.delete(record);
     this.#idle(record).add(record);
   }
 
-  /** Somebody runs it again. To be said while its state still is the one it rested in. */
-  rouse(record: TaskRecord): void {
+  /** The task runs again. Call before its state changes. */
+  activate(record: TaskRecord): void {
     this.#idle(record).remove(record);
     this.held.add(record);
   }
 
-  /** To be said before an interrupted task is closed where it rests. */
+  /** Closes an interrupted task. */
   closeResting(record: TaskRecord, close: () => void): void {
     this.#waiting.remove(record);
     close();
@@ -113,6 +113,6 @@ export class KeptTasks {
     own?.delete(record);
     if (own?.size === 0) this.#byOwner.delete(record.owner);
     this.#evicted(record);
-    record.ring();
+    record.notify();
   }
 }

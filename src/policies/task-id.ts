@@ -1,7 +1,7 @@
 import type { AgentEvent, Maybe, Operation, State } from "../envelope/index.js";
 
-/** The task an operation is about; undefined for one that is about none, or makes its own. */
-export function taskNamedBy(operation: Operation): Maybe<string> {
+/** The task id an operation names; undefined if it names none or creates one. */
+export function taskIdOf(operation: Operation): Maybe<string> {
   switch (operation.kind) {
     case "send":
       return operation.envelope.context.taskId;
@@ -24,13 +24,13 @@ export function taskNamedBy(operation: Operation): Maybe<string> {
   }
 }
 
-/** The one task an event speaks of. */
-export function taskIn(event: AgentEvent): Maybe<string> {
+/** The task id of an event. */
+export function taskIdIn(event: AgentEvent): Maybe<string> {
   if (event.kind === "task") return event.task.id;
   return event.kind === "status" || event.kind === "artifact" ? event.taskId : undefined;
 }
 
-/** The state of the task an event speaks of, where it says one. */
+/** The task state in an event, if it has one. */
 export function stateIn(event: Maybe<AgentEvent>): Maybe<State> {
   if (event?.kind === "task") return event.task.status.state;
   return event?.kind === "status" ? event.status.state : undefined;
