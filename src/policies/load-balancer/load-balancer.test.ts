@@ -83,7 +83,7 @@ function board(peers: readonly { readonly destination: Destination }[], change: 
   };
 }
 
-describe("loadBalancer,  failing over", () => {
+describe("loadBalancer, failing over", () => {
   it("passes over who is down, tells each choice, and hands the call on unchanged", async () => {
     const [a, b] = [peer("a", [notSent]), peer("b", [task("t")], { protocol: "wire" })];
     const { one, chosen, notes } = board([a, b]);
@@ -139,7 +139,7 @@ describe("loadBalancer,  failing over", () => {
     await expect(one(send({ tags: ["moon"] }))).rejects.toMatchObject({ code: "unsupported", facts: { sent: "no" } });
     expect(() => board([])).toThrow("at least one destination");
     expect(() => board([peer("a", []), peer("a", [])])).toThrow('two destinations are called "a"');
-    expect(() => board([peer("a", [], { weight: -1 })])).toThrow("a number from 0 on");
+    expect(() => board([peer("a", [], { weight: -1 })])).toThrow("must be a number of at least 0, not -1");
   });
 
   it("puts layers around each destination, and tells the selector how it went", async () => {
@@ -163,7 +163,7 @@ describe("loadBalancer,  failing over", () => {
   });
 });
 
-describe("loadBalancer,  tasks and sessions", () => {
+describe("loadBalancer, tasks and sessions", () => {
   const get = (taskId: string): Operation => ({ kind: "task.get", taskId });
 
   it("asks the one that has the task, whoever would be chosen", async () => {
@@ -277,7 +277,7 @@ describe("loadBalancer,  tasks and sessions", () => {
   });
 });
 
-describe("loadBalancer,  documents in and out", () => {
+describe("loadBalancer, documents in and out", () => {
   const ute = {
     id: "q",
     src: "me",
