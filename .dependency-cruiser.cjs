@@ -78,7 +78,7 @@ module.exports = {
     {
       name: "node built-ins stay at the edges",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(transport/node|tasks/stores|artifacts|security|router/embeddings)/" },
+      from: { path: "^src/", pathNot: "^src/(transport/node|tasks/stores|artifacts|security|router/(embeddings|evidence))/" },
       to: { dependencyTypes: ["core"] },
     },
   ],

@@ -20,6 +20,13 @@ const page = "apps/dashboard/page";
 transpile(page, join("dist", page), "-p", "tsconfig.page.json");
 for (const name of readdirSync(page)) if (/\.(html|css|svg)$/.test(name)) cpSync(join(page, name), join("dist", page, name));
 chmodSync("dist/apps/cli/main.js", 0o755);
-for (const data of ["apps/demo/scenario.yaml", "bench/routerbench/corpus"]) cpSync(data, join("dist", data), { recursive: true });
+// Data that the compiler leaves alone.
+const DATA = [
+  "apps/demo/scenario.yaml",
+  "bench/routerbench/corpus",
+  "src/router/embeddings/head.json",
+  "src/router/evidence/weights.json",
+];
+for (const path of DATA) cpSync(path, join("dist", path), { recursive: true });
 if (options.has("--tests")) transpile(".", "dist", "-p", "tsconfig.test-programs.json");
 writeFileSync("dist/.built", [...options].join(" "));

@@ -9,7 +9,7 @@ import { shares } from "../src/router/evidence/shares.js";
 import { Moving, randomNumbers, shuffle } from "./regression.js";
 import { readSamples, type Sample } from "./samples.js";
 
-const TARGET = new URL("../src/router/embeddings/head.ts", import.meta.url);
+const TARGET = new URL("../src/router/embeddings/head.json", import.meta.url);
 const EPOCHS = 10;
 const RATE = 0.05;
 const DECAY = 3e-3;
@@ -20,7 +20,6 @@ const HIGHEST = 28;
 const ZERO = 63;
 /** A sign of life for whoever waits. */
 const TOLD_EVERY = 1_000;
-const LINE_WIDTH = 130;
 
 interface TrainedHead {
   /** For each number of a vector, its weight in each reading. */
@@ -70,32 +69,14 @@ function write({ weights, biases }: TrainedHead, sha256: string): string {
   const highest = weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0);
   const step = Math.ceil((highest / HIGHEST) * 1e4) / 1e4;
   const characters = Array.from(weights, (weight) => String.fromCharCode(ZERO + Math.round(weight / step))).join("");
-  return `// Generated from the sentences in training/ by "npm run train:head". Do not edit.
-/** Of the sentences it was made from. */
-export const SENTENCES_SHA256 = "${sha256}";
-/** For each number of a vector, its weight in each reading: one character each, as steps above or below the one for zero. */
-export const WEIGHTS =
-  ${JSON.stringify(characters)};
-export const ZERO = ${ZERO};
-export const STEP = ${Number((step * SCALE).toFixed(4))};
-export const BIASES = [
-${inLines(Array.from(biases, (bias) => `${Number(bias.toFixed(2))},`))}
-];
-`;
-}
-
-/** As the formatter would put them, so that it has nothing to change. */
-function inLines(words: readonly string[]): string {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of words) {
-    if (line.length + word.length + 3 > LINE_WIDTH) {
-      lines.push(line);
-      line = "";
-    }
-    line += line === "" ? `  ${word}` : ` ${word}`;
-  }
-  return [...lines, line].join("\n");
+  const head = {
+    sentencesSha256: sha256,
+    zero: ZERO,
+    step: Number((step * SCALE).toFixed(4)),
+    biases: Array.from(biases, (bias) => Number(bias.toFixed(2))),
+    weights: characters,
+  };
+  return `${JSON.stringify(head)}\n`;
 }
 
 async function embedAll(samples: readonly Sample[]): Promise<readonly Float32Array[]> {
@@ -118,7 +99,7 @@ if (!process.argv.includes("--check")) {
   const text = write(trainHead(await embedAll(samples), samples), sha256);
   writeFileSync(TARGET, text);
   console.log(`${text.length} characters written`);
-} else if (!readFileSync(TARGET, "utf8").includes(`SENTENCES_SHA256 = "${sha256}"`)) {
+} else if (!readFileSync(TARGET, "utf8").includes(`"sentencesSha256":"${sha256}"`)) {
   console.error("the head for sentence embeddings is not that of the training sentences: run npm run train:head");
   process.exitCode = 1;
 } else console.log("the head for sentence embeddings is that of the training sentences");

@@ -1,16 +1,16 @@
 // Makes the weights of the router from the sentences in this folder. Run by `npm run train:router`; `--check` says whether
 // what is committed is what these sentences give.
 import { readFileSync, writeFileSync } from "node:fs";
-import type { Learned as Kept } from "../src/router/evidence/learned.js";
 import { manners, subjects } from "../src/router/evidence/marks.js";
 import { READINGS } from "../src/router/evidence/readings.js";
 import { subjectsBy } from "../src/router/evidence/subject.js";
 import { Scales } from "../src/router/evidence/weigh.js";
+import type { Learned as Kept, Weights } from "../src/router/evidence/weights.js";
 import { wordsOf } from "../src/router/text/words.js";
 import { type Learned, learn } from "./regression.js";
 import { readSamples, type Sample } from "./samples.js";
 
-const TARGET = new URL("../src/router/evidence/weights.ts", import.meta.url);
+const TARGET = new URL("../src/router/evidence/weights.json", import.meta.url);
 /** Weights are written as one character each, as so many steps above or below the character of zero; none needs an escape. */
 const STEP = 0.15;
 const HIGHEST = 28;
@@ -46,15 +46,10 @@ function learnManners(samples: readonly Sample[], isSubject: ReturnType<typeof s
 
 function trained(): string {
   const samples = readSamples();
-  const about = learnSubjects(samples);
-  const standing = learnManners(samples, subjectsBy(new Scales(about)));
-  return `// Generated from the sentences in training/ by "npm run train:router". Do not edit.
-import type { Learned } from "./learned.js";
-
-export const SUBJECTS: Learned = ${JSON.stringify(about)};
-
-export const MANNERS: Learned = ${JSON.stringify(standing)};
-`;
+  const subjects = learnSubjects(samples);
+  const manners = learnManners(samples, subjectsBy(new Scales(subjects)));
+  const weights: Weights = { subjects, manners };
+  return `${JSON.stringify(weights)}\n`;
 }
 
 const text = trained();

@@ -1,10 +1,11 @@
+import { readFileSync } from "node:fs";
+import type { Maybe } from "../../envelope/index.js";
 import type { Embedder } from "../embedder.js";
 import type { Readings } from "../evidence/capabilities.js";
 import type { Span } from "../evidence/extract.js";
 import { readWords } from "../evidence/prototypes.js";
 import { READINGS } from "../evidence/readings.js";
 import { shares } from "../evidence/shares.js";
-import { BIASES, STEP, WEIGHTS, ZERO } from "./head.js";
 
 /** What the words alone say this clearly is not asked again. */
 const CLEAR_SHARE = 0.7;
@@ -64,14 +65,31 @@ function stretchOf({ text, words }: Span): string {
   return stretch;
 }
 
+/** `head.json`, generated from the sentences in training/ by `npm run train:head`. */
+interface Head {
+  /** For each number of a vector, its weight in each reading: one character each, as steps above or below the one for zero. */
+  readonly weights: string;
+  readonly zero: number;
+  readonly step: number;
+  readonly biases: readonly number[];
+}
+
+let loaded: Maybe<Head>;
+
+function head(): Head {
+  loaded ??= JSON.parse(readFileSync(new URL("./head.json", import.meta.url), "utf8")) as Head;
+  return loaded;
+}
+
 /** How likely each of `READINGS` is for a vector. */
 export function readVector(vector: Float32Array): Float64Array {
+  const { weights, zero, step, biases } = head();
   const size = READINGS.length;
-  const scores = Float64Array.from(BIASES);
+  const scores = Float64Array.from(biases);
   for (let at = 0; at < vector.length; at++) {
-    const scaled = (vector[at] ?? 0) * STEP;
+    const scaled = (vector[at] ?? 0) * step;
     for (let reading = 0; reading < size; reading++)
-      scores[reading] = (scores[reading] ?? 0) + scaled * (WEIGHTS.charCodeAt(at * size + reading) - ZERO);
+      scores[reading] = (scores[reading] ?? 0) + scaled * (weights.charCodeAt(at * size + reading) - zero);
   }
   return shares(scores);
 }

@@ -1,6 +1,6 @@
-import type { Learned } from "./learned.js";
 import type { Mark } from "./marks.js";
 import { shares } from "./shares.js";
+import type { Learned } from "./weights.js";
 
 /** The marks of a text that are known. */
 export interface Weighed {
