@@ -79,16 +79,32 @@ Call protocol_selection once, and write nothing beside it.
 /** In the spelling of a template literal. */
 const literal = (text) => `\`${text.replace(/[\\`]|\$\{/g, "\\$&")}\``;
 
+/** The text in front of the last rule and from it on, which both variants share, and what only the second has between them. */
+function parts({ spec, "spec+perf": perf }) {
+  const cut = spec.indexOf("Last resort.");
+  const [before, after] = [spec.slice(0, cut), spec.slice(cut)];
+  const between = perf.slice(before.length, perf.length - after.length);
+  if (`${before}${between}${after}` !== perf) throw new Error("the prompt variants differ in more than the ranking rule");
+  return { before, between, after };
+}
+
 function sourceOf(templates) {
+  const { before, between, after } = parts(templates);
   return `// Written by tools/generate-prompts.mjs out of the feature model. Change it there, then run npm run docs.
 
-/** Changes with every change of meaning; what exactly was sent is told by the hash in the decision. */
+/** Changes with every change of meaning; the decision carries the hash of the exact prompt. */
 export const VERSION = "${VERSION}";
 
-/** What a model is told, by variant; the blanks are filled in for each question. */
+const BEFORE = ${literal(before)};
+
+const RANKING_RULE = ${literal(between)};
+
+const AFTER = ${literal(after)};
+
+/** The system prompt by variant; \`{{candidates}}\` and \`{{ranking}}\` are filled in for each request. */
 export const TEMPLATES = {
-  spec: ${literal(templates.spec)},
-  "spec+perf": ${literal(templates["spec+perf"])},
+  spec: \`\${BEFORE}\${AFTER}\`,
+  "spec+perf": \`\${BEFORE}\${RANKING_RULE}\${AFTER}\`,
 } as const;
 `;
 }
