@@ -1,16 +1,19 @@
 import { AgentError, type Cancel, CancelSource, isObject } from "../envelope/index.js";
 import type { Decision } from "./decision.js";
+import type { Judgement } from "./judge.js";
 import type { Scenario } from "./scenario.js";
 import type { RouterSettings } from "./settings.js";
 
-/** What the router says about its input: one decision per module, in their order. */
+/** The result of `route`: one decision per module, in the order of scenarios and modules. */
 export interface Routing {
   readonly decisions: readonly Decision[];
+  /** The judgement behind each decision, in the same order. Not enumerable: as JSON a routing is its decisions. */
+  readonly judgements: readonly Judgement[];
 }
 
 /**
- * Names one protocol for each module, and says why. Without embeddings and a model it is a pure function: the same input
- * gives the same bytes on every machine.
+ * Selects one protocol for each module and explains why. Without embeddings and a model it is a pure function: the same
+ * input gives the same bytes on every machine.
  */
 export async function route(
   input: Scenario | readonly Scenario[],
@@ -21,12 +24,13 @@ export async function route(
     throw new AgentError("invalid_message", "route() takes scenarios; readScenarios() makes them from a document", {
       field: "input",
     });
-  // The weights are a megabyte, which nobody should load who routes nothing.
+  // Loaded on first use: the root import does not pay for the router.
   const { decideAll } = await import("./routing.js");
-  return { decisions: await decideAll(input, settings, cancel) };
+  const { decisions, judgements } = await decideAll(input, settings, cancel);
+  return Object.defineProperty({ decisions, judgements }, "judgements", { enumerable: false });
 }
 
-/** Callers without types hand over all sorts of things. */
+/** For callers without type checking. */
 function isScenario(value: unknown): boolean {
   if (!isObject(value) || typeof value["description"] !== "string" || !Array.isArray(value["modules"])) return false;
   return value["modules"].every((module) => isObject(module) && Array.isArray(module["passages"]));

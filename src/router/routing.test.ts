@@ -4,6 +4,7 @@ import type { Embedder } from "./embedder.js";
 import { decideAll } from "./routing.js";
 import type { Module, Scenario } from "./scenario.js";
 import type { OpenQuestion, SecondOpinion } from "./second-opinion.js";
+import type { RouterSettings } from "./settings.js";
 
 const saying = (text: string, more: Partial<Module> = {}): Module => ({ id: "m", passages: [{ kind: "need", text }], ...more });
 const scenarioOf = (id: string, ...modules: readonly Module[]): Scenario => ({ id, description: "", modules });
@@ -23,19 +24,21 @@ describe("decideAll()", () => {
   it("decides one scenario or many, in the order of scenarios and modules", async () => {
     const one = scenarioOf("one", saying("", { id: "a" }), saying("", { id: "b" }));
     const two = scenarioOf("two", saying("", { id: "c" }));
-    const ids = (await decideAll([one, two], {}, new CancelSource())).map(
+    const ids = (await decideAll([one, two], {}, new CancelSource())).decisions.map(
       ({ scenario_id, module_id }) => `${scenario_id} ${module_id}`,
     );
     expect(ids).toEqual(["one a", "one b", "two c"]);
-    expect(await decideAll(two, {}, new CancelSource())).toEqual(await decideAll([two], {}, new CancelSource()));
-    expect(await decideAll([], {}, new CancelSource())).toEqual([]);
+    const [alone, listed] = [await decideAll(two, {}, new CancelSource()), await decideAll([two], {}, new CancelSource())];
+    expect(alone.decisions).toEqual(listed.decisions);
+    expect(await decideAll([], {}, new CancelSource())).toEqual({ decisions: [], judgements: [] });
   });
 
   it("asks for a second opinion with the module's own texts and who is feasible, and with the ranking", async () => {
     const opinion = new Silent();
     const module = saying(NOTHING, { never: ["ANP"] });
     const scenario = { ...scenarioOf("s", module), description: "A quiet place." };
-    const [decision] = await decideAll(scenario, { abstain: { kind: "model", opinion }, ranking: ["ACP"] }, new CancelSource());
+    const settings: RouterSettings = { abstain: { kind: "model", opinion }, ranking: ["ACP"] };
+    const [decision] = (await decideAll(scenario, settings, new CancelSource())).decisions;
     expect(decision).toMatchObject({ selected_protocol: null, abstained: true });
     expect(opinion.asked).toHaveLength(1);
     const [asked] = opinion.asked;

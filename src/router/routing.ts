@@ -8,34 +8,44 @@ import type { Module, Scenario } from "./scenario.js";
 import { agreeOnOne, heldTogether } from "./scope.js";
 import type { RouterSettings } from "./settings.js";
 
-/** The work behind `route`. */
-export async function decideAll(
-  input: Scenario | readonly Scenario[],
-  given: RouterSettings,
-  cancel: Cancel,
-): Promise<readonly Decision[]> {
-  // Made once: whoever compares what modules say of a candidate must meet the same candidate in each.
+/** Decisions and the judgements they were made from, in the order of scenarios and modules. */
+interface Decided {
+  readonly decisions: readonly Decision[];
+  readonly judgements: readonly Judgement[];
+}
+
+/** The implementation of `route`. */
+export async function decideAll(input: Scenario | readonly Scenario[], given: RouterSettings, cancel: Cancel): Promise<Decided> {
+  // Created once: modules are compared by candidate identity.
   const settings = { ...given, candidates: given.candidates ?? defaultCandidates() };
   const scenarios: readonly Scenario[] = "modules" in input ? [input] : input;
-  const decisions: Decision[] = [];
+  const all = { decisions: [] as Decision[], judgements: [] as Judgement[] };
   for (const scenario of scenarios) {
     const judgements: Judgement[] = [];
     for (const module of scenario.modules)
       judgements.push(judge(scenario, module, settings, await readBySentence(scenario, module, settings)));
     if (cancel.cancelled) throw cancel.reason;
-    if (settings.scope === "scenario") decisions.push(...(await decidedTogether(judgements, settings, cancel)));
-    else for (const judgement of judgements) decisions.push(await settled(decided(judgement), judgement, settings, cancel));
+    const { scope } = settings;
+    const made = await (scope === "scenario" ? decideTogether : decideEach)(judgements, settings, cancel);
+    all.decisions.push(...made.decisions);
+    all.judgements.push(...made.judgements);
   }
-  return decisions;
+  return all;
 }
 
-/** What sentence embeddings take the module's spans for, where there are any. */
+/** The readings of the module's spans by sentence embeddings, if an embedder is configured. */
 async function readBySentence(scenario: Scenario, module: Module, settings: RouterSettings): Promise<Maybe<ReadSpans>> {
   const { embedder, without } = settings;
   if (embedder === undefined || without?.includes("embeddings") === true) return undefined;
   const { readSpans } = await import("./embeddings/read-spans.js");
   const spans = spansOf(scenario, module, settings);
   return { spans, readings: await readSpans(spans, embedder) };
+}
+
+async function decideEach(judgements: readonly Judgement[], settings: RouterSettings, cancel: Cancel): Promise<Decided> {
+  const decisions: Decision[] = [];
+  for (const judgement of judgements) decisions.push(await settled(decided(judgement), judgement, settings, cancel));
+  return { decisions, judgements };
 }
 
 function decided(judgement: Judgement): Decision {
@@ -77,22 +87,19 @@ function whyUndecided({ feasible }: Judgement): string {
   return feasible.length === 0 ? "No candidate can carry all that is demanded." : NOTHING_DECIDES;
 }
 
-/** One protocol for all modules: the module's own evidence is shown where it speaks for the common choice. */
-async function decidedTogether(
-  judgements: readonly Judgement[],
-  settings: RouterSettings,
-  cancel: Cancel,
-): Promise<readonly Decision[]> {
+/** One protocol for all modules of a scenario. */
+async function decideTogether(judgements: readonly Judgement[], settings: RouterSettings, cancel: Cancel): Promise<Decided> {
   const agreement = agreeOnOne(judgements, settings.ranking);
   const held = judgements.map((judgement) => heldTogether(judgement, judgements, agreement));
   const { chosen, margin, suited } = agreement;
-  if (chosen !== undefined) return held.map((judgement) => madeTogether(judgement, chosen, margin));
+  if (chosen !== undefined)
+    return { decisions: held.map((judgement) => madeTogether(judgement, chosen, margin)), judgements: held };
   const why = suited.length === 0 ? "No candidate can carry all that the modules demand together." : NOTHING_DECIDES;
   const answers: Decision[] = [];
   for (const judgement of held) answers.push(await settled(undecided(judgement, why), judgement, settings, cancel));
-  // Whoever is asked module by module may name several, and only one answer for all is an answer.
+  // A model is asked module by module and may name several; only one answer for all counts.
   const alike = new Set(answers.map(({ selected_protocol }) => selected_protocol)).size === 1;
-  return alike ? answers : held.map((judgement) => undecided(judgement, why));
+  return { decisions: alike ? answers : held.map((judgement) => undecided(judgement, why)), judgements: held };
 }
 
 function madeTogether(judgement: Judgement, chosen: Features, margin: number): Decision {
@@ -107,7 +114,7 @@ function madeTogether(judgement: Judgement, chosen: Features, margin: number): D
   };
 }
 
-/** What happens where the text alone does not decide. A choice that breaks a hard constraint is never made. */
+/** Applies the abstain policy where the text does not decide. Hard constraints are never broken. */
 async function settled(decision: Decision, judgement: Judgement, settings: RouterSettings, cancel: Cancel): Promise<Decision> {
   const { abstain, ranking } = settings;
   const { scenario, module, feasible } = judgement;
