@@ -152,7 +152,7 @@ describe("feasible protocols of a link", () => {
     ] as const)
       await expect(linked({ feasible })).rejects.toMatchObject({
         code: "unsupported",
-        message: expect.stringMatching(new RegExp(`not reached by ${named}; it is by .*a2a@1.0/JSONRPC.*acp@`)),
+        message: expect.stringMatching(new RegExp(`no interface for ${named}; available: .*a2a@1.0/JSONRPC.*acp@`)),
         facts: { sent: "no" },
       });
   });
@@ -181,7 +181,7 @@ describe("feasible protocols of a link", () => {
   test("are never left, whatever the chooser answers", async () => {
     await expect(linked({ feasible: FEASIBLE, chooser: { choose: () => "agora" } })).rejects.toMatchObject({
       code: "internal",
-      message: 'the chooser answered "agora", which is none of a2a, acp',
+      message: 'the protocol chooser returned "agora"; expected one of a2a, acp',
     });
     const refused = new AgentError("unavailable", "no opinion");
     await expect(linked({ chooser: { choose: () => Promise.reject(refused) } })).rejects.toBe(refused);

@@ -1,4 +1,4 @@
-import { isRefused } from "../client/credential-link.js";
+import { isUnauthenticated } from "../client/credential-link.js";
 import { type Credentials, isAtOrigin } from "../client/credentials.js";
 import { peerLink } from "../client/peer-link.js";
 import type { ConnectOptions } from "../client/resolve-peer.js";
@@ -20,45 +20,45 @@ import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { makeRequest } from "../transport/request.js";
 
 /**
- * Whose credential an upstream sees. `own`: the gateway's, and never a caller's. `passthrough`: the caller's own bearer token,
- * for an upstream in the same trust domain. `exchange`: a token that a service gives out for the caller's (RFC 8693).
+ * Which credential is sent to an upstream. `own`: the gateway's, never a caller's. `passthrough`: the caller's own bearer token,
+ * for an upstream in the same trust domain. `exchange`: a token exchanged for the caller's (RFC 8693).
  */
 export type UpstreamCredentials = "own" | "passthrough" | { readonly exchange: TokenExchangeOptions };
 
-/** What one upstream learns of the gateway's callers. */
+/** What one upstream is shown of the gateway's callers. */
 export interface CallerSharing {
   /** Default: `own`. */
   readonly upstreamCredentials?: Maybe<UpstreamCredentials>;
-  /** Says for whom the gateway calls, in a signed statement: for upstreams that are set up to believe it. */
+  /** Sends a signed statement of who the caller is, for upstreams configured to trust the gateway. */
   readonly tellCaller?: Maybe<StatementOptions>;
 }
 
-/** How to connect to an upstream so that it learns of callers what it shall. */
+/** How to connect to an upstream so that callers are shared as configured. */
 export interface SharedCallers {
-  /** May have a link where none was given: who connects closes it when that fails. */
+  /** May contain a new link: the caller closes it if connecting fails. */
   readonly options: ConnectOptions;
-  /** Callers' own credentials must be on the calls: the bridge asks its host for them. */
+  /** Calls must carry the callers' credentials: the host of the bridge provides them. */
   readonly sendsCredentialsOn: boolean;
-  /** For the operator, at start. */
+  /** Notes for the operator at start. */
   readonly notes: readonly string[];
-  /** Throws `unauthenticated` where the card demands what nobody can show, before anybody calls. */
+  /** Throws `unauthenticated` for a card whose requirement cannot be satisfied, before any call. */
   check(card: Card): void;
 }
 
-/** A call's credential, as the peer is shown it. */
+/** Provides the authorization header of a call. */
 interface Present {
-  /** Throws `unauthenticated` for a call that has none. */
+  /** Throws `unauthenticated` for a call without a credential. */
   authorization(call: Call): Promise<string>;
-  /** The peer did not take it. */
+  /** The upstream rejected it. */
   refused(call: Call, authorization: string): void;
 }
 
-/** The options for an upstream that learns nothing of callers are the ones that were given. */
+/** Returns the given options unchanged where nothing of callers is shared. */
 export function sharingCallers(url: string, options: ConnectOptions, sharing: CallerSharing): SharedCallers {
   const { upstreamCredentials: kind = "own", tellCaller } = sharing;
   const own = options.credentials ?? {};
   const demandsOf = (credentials: Credentials) => (card: Card) => void satisfy(card.security, credentials, url);
-  // What is no URL is for connecting to refuse, in its own words.
+  // An invalid URL is rejected by connect().
   if ((kind === "own" && tellCaller === undefined) || !URL.canParse(url))
     return { options, sendsCredentialsOn: false, notes: [], check: demandsOf(own) };
 
@@ -68,40 +68,45 @@ export function sharingCallers(url: string, options: ConnectOptions, sharing: Ca
   const bare = options.link ?? peerLink(url, limits, own.tls);
   const at = { url, calls, state };
   const shared = { telemetry: markingCalls(telemetry, calls) };
-  const told = state === undefined ? [] : [`${hostOf(url)} is told for whom the gateway calls, in the ${CALLER_HEADER} header`];
+  const statementNote =
+    state === undefined ? [] : [`the identity of callers is sent to ${hostOf(url)} in the ${CALLER_HEADER} header`];
   if (kind === "own") {
-    const link = sharingLink(bare, { ...at, place: undefined });
-    return { options: { ...options, ...shared, link }, sendsCredentialsOn: false, notes: told, check: demandsOf(own) };
+    const link = sharingLink(bare, { ...at, slot: undefined });
+    return { options: { ...options, ...shared, link }, sendsCredentialsOn: false, notes: statementNote, check: demandsOf(own) };
   }
 
   if (own.oauth2 !== undefined)
-    throw new AgentError("invalid_message", "oauth2 is a credential of the gateway's own, and callers' go to this upstream", {
-      field: "credentials.oauth2",
-    });
-  // Stands where the card wants a bearer token until it is known whose call it is. New each time: nobody can send it.
+    throw new AgentError(
+      "invalid_message",
+      "credentials.oauth2 cannot be combined with callers' credentials: oauth2 is a credential of the gateway itself",
+      {
+        field: "credentials.oauth2",
+      },
+    );
+  // A placeholder for the bearer token until the call is known. Random, so that no caller can send it.
   const marker = ids.newId();
-  const place: Place = { marked: `Bearer ${marker}`, own: own.bearer, present: presentFor(kind, () => ids.now()) };
+  const slot: CredentialSlot = { marked: `Bearer ${marker}`, own: own.bearer, present: presentFor(kind, () => ids.now()) };
   const credentials: Credentials = { ...own, bearer: marker };
   return {
-    options: { ...options, ...shared, credentials, link: sharingLink(bare, { ...at, place }) },
+    options: { ...options, ...shared, credentials, link: sharingLink(bare, { ...at, slot }) },
     sendsCredentialsOn: true,
-    notes: [noteOn(kind, url), ...told],
-    check: (card) => checkPlace(card, credentials, place, url),
+    notes: [noteOn(kind, url), ...statementNote],
+    check: (card) => checkSlot(card, credentials, slot, url),
   };
 }
 
 function noteOn(kind: Exclude<UpstreamCredentials, "own">, url: string): string {
   return kind === "passthrough"
-    ? `callers' own tokens go on to ${hostOf(url)}: it must be in the same trust domain as this gateway`
-    : `callers' tokens are exchanged at ${hostOf(kind.exchange.tokenUrl)} for tokens that ${hostOf(url)} takes`;
+    ? `callers' own tokens are forwarded to ${hostOf(url)}: it must be in the same trust domain as this gateway`
+    : `callers' tokens are exchanged at ${hostOf(kind.exchange.tokenUrl)} for tokens that ${hostOf(url)} accepts`;
 }
 
-function checkPlace(card: Card, credentials: Credentials, { marked }: Place, url: string): void {
+function checkSlot(card: Card, credentials: Credentials, { marked }: CredentialSlot, url: string): void {
   const { headers } = satisfy(card.security, credentials, url);
   if (headers["authorization"] !== marked)
     throw new AgentError(
       "unauthenticated",
-      `callers' tokens were to go on to ${hostOf(url)}, and its card asks for something that no caller can give`,
+      `callers' tokens cannot be forwarded to ${hostOf(url)}: its card requires something other than a bearer token`,
       { sent: "no" },
     );
 }
@@ -118,16 +123,15 @@ function presentFor(kind: Exclude<UpstreamCredentials, "own">, now: () => number
 function tokenOf({ credential }: Call): string {
   const token = credential?.bearerToken();
   if (token !== undefined) return token;
-  throw new AgentError(
-    "unauthenticated",
-    "the agent behind this gateway is called with the caller's own bearer token, and this call brings none",
-    { sent: "no", head: { "www-authenticate": 'Bearer realm="koine"' } },
-  );
+  throw new AgentError("unauthenticated", "the upstream agent requires the caller's own bearer token, and this call has none", {
+    sent: "no",
+    head: { "www-authenticate": 'Bearer realm="koine"' },
+  });
 }
 
 /**
- * Tells the link which call a request belongs to. What is around the client half and the link below it share nothing but the
- * cancel, which a client half hands on as `request.cancel`.
+ * Associates requests with their call. The layers around a client and the link below it share only the cancel, which the
+ * client passes on as `request.cancel`.
  */
 function markingCalls(telemetry: Telemetry, calls: WeakMap<Cancel, Call>): Telemetry {
   const marking: Layer = (next) => (operation, call) => {
@@ -137,11 +141,11 @@ function markingCalls(telemetry: Telemetry, calls: WeakMap<Cancel, Call>): Telem
   return { ...telemetry, wire: (...edge) => stack([telemetry.wire(...edge), marking]) };
 }
 
-/** Where the caller's credential belongs, and what is put there. */
-interface Place {
-  /** The header value that says so. */
+/** Where the caller's credential goes, and what is sent there. */
+interface CredentialSlot {
+  /** The placeholder header value. */
   readonly marked: string;
-  /** The gateway's own, for what it asks on its own account. */
+  /** The gateway's own credential, for its own requests. */
   readonly own: Maybe<string>;
   readonly present: Present;
 }
@@ -150,11 +154,11 @@ interface Sharing {
   readonly url: string;
   readonly calls: WeakMap<Cancel, Call>;
   readonly state: Maybe<StateCaller>;
-  readonly place: Maybe<Place>;
+  readonly slot: Maybe<CredentialSlot>;
 }
 
-/** Below everything that watches: what is added here is seen by the peer alone, and only at its own origin. */
-function sharingLink(link: Link, { url, calls, state, place }: Sharing): Link {
+/** Innermost link, below telemetry: what is added here is sent to the upstream only, at its own origin. */
+function sharingLink(link: Link, { url, calls, state, slot }: Sharing): Link {
   const { origin } = new URL(url);
 
   async function exchange(request: HttpRequest): Promise<HttpResponse> {
@@ -163,18 +167,18 @@ function sharingLink(link: Link, { url, calls, state, place }: Sharing): Link {
     const caller = call === undefined || call.caller.owner === SELF.owner ? undefined : call;
     const statement = caller && state?.(caller.caller, origin);
     const stated = statement === undefined ? request : withHeader(request, CALLER_HEADER, statement);
-    if (place === undefined || request.headers["authorization"] !== place.marked) return link.exchange(stated);
-    if (caller === undefined) return link.exchange(withHeader(stated, "authorization", ownFor(request, call, place)));
-    const authorization = await place.present.authorization(caller);
+    if (slot === undefined || request.headers["authorization"] !== slot.marked) return link.exchange(stated);
+    if (caller === undefined) return link.exchange(withHeader(stated, "authorization", ownFor(request, call, slot)));
+    const authorization = await slot.present.authorization(caller);
     const response = await link.exchange(withHeader(stated, "authorization", authorization));
-    if (isRefused(response)) place.present.refused(caller, authorization);
+    if (isUnauthenticated(response)) slot.present.refused(caller, authorization);
     return response;
   }
   return { ...link, exchange, close: () => link.close() };
 }
 
-/** What belongs to no call may look at the peer in the gateway's name, and do nothing. */
-function ownFor({ method }: HttpRequest, call: Maybe<Call>, { own }: Place): Maybe<string> {
+/** Requests outside a call use the gateway's credential only to read. */
+function ownFor({ method }: HttpRequest, call: Maybe<Call>, { own }: CredentialSlot): Maybe<string> {
   const may = call !== undefined || method === "GET" || method === "HEAD";
   return own !== undefined && may ? `Bearer ${own}` : undefined;
 }

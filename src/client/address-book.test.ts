@@ -15,7 +15,7 @@ async function serving(...args: Parameters<typeof serve>): Promise<Server> {
 }
 
 describe("an agent's address book", () => {
-  test("sends by name, with credentials of that edge alone", async () => {
+  test("sends by name, with the credentials of that peer only", async () => {
     const heard: string[] = [];
     const listening = (name: string, token: string) =>
       serving(
@@ -48,7 +48,7 @@ describe("an agent's address book", () => {
     await caller.closePeers();
   });
 
-  test("reaches itself through memory, before and while it is served, under the same task rules", async () => {
+  test("calls itself in memory, before and while it is served, under the same task rules", async () => {
     const self = agent({
       name: "self",
       description: "d",
@@ -64,7 +64,7 @@ describe("an agent's address book", () => {
     expect(kinds).toEqual(["task", "status", "artifact", "status"]);
   });
 
-  test("meters every edge by configured names only", async () => {
+  test("labels metrics by configured names only", async () => {
     const metrics = createMetrics();
     const telemetry = createTelemetry({ metrics });
     const server = await serving(agent({ name: "named-by-itself", description: "d", handle: async () => "four" }));
@@ -87,15 +87,15 @@ describe("an agent's address book", () => {
     await caller.closePeers();
   });
 
-  test("says who is known when a name is not", async () => {
+  test("names the known peers for an unknown one", async () => {
     const lonely = agent({ name: "lonely", description: "d", handle: async () => "" });
     await expect(lonely.ask("nobody", "hi")).rejects.toMatchObject({
       code: "not_found",
-      message: 'no peer is called "nobody"; the address book is empty',
+      message: 'unknown peer "nobody"; the address book is empty',
     });
   });
 
-  test("carries the trace and the cause of a message onward", async () => {
+  test("propagates the trace and the parent of a message", async () => {
     let seen: unknown;
     const far = await serving(
       agent({

@@ -1,14 +1,14 @@
-import { AgentError, type Content, type EventOf, type Handler, startCall, systemIds } from "../envelope/index.js";
+import { AgentError, type Content, type EventOf, type Handler, type Layer, startCall } from "../envelope/index.js";
 import { type AgentFunction, createMemoryStore, createRuntime, DEFAULT_TASK_LIMITS } from "../tasks/index.js";
-import { noTelemetry } from "../telemetry/index.js";
+import { noTelemetry, type Telemetry } from "../telemetry/index.js";
 import { connect, type RemoteAgent } from "./connect.js";
 import type { Credentials } from "./credentials.js";
-import type { EdgeOptions } from "./edge.js";
+import { systemIds } from "./ids.js";
 import type { LargeParts } from "./large-parts.js";
 import { type AgentClient, agentClient, type SendOptions } from "./remote-agent.js";
 import type { ConnectOptions } from "./resolve-peer.js";
 
-/** Where a peer is, how it is spoken to, and what is shown to it. */
+/** The address of a peer, with its protocol and credentials. */
 export interface PeerAddress {
   readonly url: string;
   /** `a2a`, `a2a@0.3`: pins the protocol. */
@@ -17,23 +17,30 @@ export interface PeerAddress {
   readonly timeoutMs?: number;
 }
 
-/** An agent is also a client of many: one edge per peer, with a connection, credentials and meters of its own. */
+/** How an agent calls its peers, unless their addresses say otherwise. */
+export interface EdgeOptions {
+  readonly timeoutMs?: number;
+  readonly layers?: readonly Layer[];
+  readonly telemetry?: Telemetry;
+}
+
+/** The peers of an agent by name, each with its own connection, credentials and metrics. */
 export interface AddressBook {
   send(id: string, content: Content, options?: SendOptions): Promise<EventOf<"send">>;
   ask(id: string, content: Content, options?: SendOptions): Promise<string>;
   stream(id: string, content: Content, options?: SendOptions): AsyncIterable<EventOf<"send">>;
-  /** The edge itself, connected on first use. */
+  /** The client of a peer, connected on first use. */
   peer(id: string): Promise<AgentClient>;
   addPeer(id: string, address: string | PeerAddress): void;
-  /** Takes an edge out of the book and closes it. */
+  /** Removes a peer and closes its connection. */
   removePeer(id: string): Promise<void>;
-  /** The served handler takes the place of the private one for messages to itself. */
+  /** Uses the served handler instead of the private one for messages to itself. */
   bindSelf(handler: Handler, large?: LargeParts): void;
   closePeers(): Promise<void>;
 }
 
 export interface AddressBookOptions {
-  /** Our own name: who calls, and the peer that is reached through memory. */
+  /** The name of the agent. Messages to this name stay in memory. */
   readonly name: string;
   readonly handle: AgentFunction;
   readonly peers?: { readonly [id: string]: string | PeerAddress };
@@ -48,8 +55,8 @@ export function createAddressBook(options: AddressBookOptions): AddressBook {
   let self: AgentClient | undefined;
   let largeParts: LargeParts | undefined;
 
-  /** A message to itself goes through memory, by the same runtime that serves everybody else, and is metered like any edge. */
-  function selfSpeaker(handler: Handler): AgentClient {
+  /** Messages to itself stay in memory, use the runtime that serves other callers, and are metered like any other. */
+  function selfClient(handler: Handler): AgentClient {
     const layer = telemetry.client({ srcAgent: name, dstId: name, protocol: "memory" });
     const named: Handler = (operation, call) =>
       handler(
@@ -69,36 +76,36 @@ export function createAddressBook(options: AddressBookOptions): AddressBook {
     }).handler;
   }
 
-  /** What is too large for a message goes by reference, once we are served ourselves and have a store for it. */
-  async function carried(id: string, content: Content): Promise<Content> {
+  /** Content too large for a message goes by reference, once the agent is served and has an artifact store. */
+  async function externalized(id: string, content: Content): Promise<Content> {
     return largeParts === undefined || id === name ? content : largeParts.move(content, `edge:${name}:${id}`);
   }
 
   function connected(id: string): Promise<AgentClient> {
     if (id === name) {
-      self ??= selfSpeaker(privateRuntime());
+      self ??= selfClient(privateRuntime());
       return Promise.resolve(self);
     }
-    const before = open.get(id);
-    if (before !== undefined) return before;
+    const existing = open.get(id);
+    if (existing !== undefined) return existing;
     const address = addresses.get(id);
     if (address === undefined) return Promise.reject(unknownPeer(id, addresses));
     const connecting = connect(address.url, edgeOptions(name, id, address, edges));
     open.set(id, connecting);
-    // A failed connection is forgotten, so that the next message tries anew.
+    // A failed connection is dropped, so that the next message connects again.
     connecting.catch(() => open.delete(id));
     return connecting;
   }
 
   return {
-    send: async (id, content, sendOptions) => (await connected(id)).send(await carried(id, content), sendOptions),
-    ask: async (id, content, sendOptions) => (await connected(id)).ask(await carried(id, content), sendOptions),
+    send: async (id, content, sendOptions) => (await connected(id)).send(await externalized(id, content), sendOptions),
+    ask: async (id, content, sendOptions) => (await connected(id)).ask(await externalized(id, content), sendOptions),
     async *stream(id, content, sendOptions) {
-      yield* (await connected(id)).stream(await carried(id, content), sendOptions);
+      yield* (await connected(id)).stream(await externalized(id, content), sendOptions);
     },
     peer: connected,
     addPeer(id, address) {
-      if (id === name) throw new AgentError("conflict", `${id} is this agent's own name`);
+      if (id === name) throw new AgentError("conflict", `${id} is the name of this agent`);
       addresses.set(id, asAddress(address));
     },
     async removePeer(id) {
@@ -108,7 +115,7 @@ export function createAddressBook(options: AddressBookOptions): AddressBook {
       await (await edge)?.close();
     },
     bindSelf(handler, large) {
-      self = selfSpeaker(handler);
+      self = selfClient(handler);
       largeParts = large;
     },
     async closePeers() {
@@ -140,7 +147,7 @@ function unknownPeer(id: string, addresses: ReadonlyMap<string, PeerAddress>): A
   const known = [...addresses.keys()];
   return new AgentError(
     "not_found",
-    `no peer is called ${JSON.stringify(id)}; ${known.length === 0 ? "the address book is empty" : `known are ${known.join(", ")}`}`,
+    `unknown peer ${JSON.stringify(id)}; ${known.length === 0 ? "the address book is empty" : `known peers: ${known.join(", ")}`}`,
     { sent: "no" },
   );
 }

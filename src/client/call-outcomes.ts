@@ -2,30 +2,30 @@ import type { AgentEvent, Layer, Maybe } from "../envelope/index.js";
 import { around, type Clock, type Outcome } from "../policies/index.js";
 import { stateIn } from "../policies/task-id.js";
 
-/** How a send ended for the one who waited. */
+/** How a send ended for its caller. */
 export interface CallOutcome {
-  /** An answer came, and it was no task that failed. */
+  /** An answer arrived, and it is not a failed task. */
   readonly ok: boolean;
-  /** Until the whole answer was there, or the failure. */
+  /** Until the answer was complete, or the call failed. */
   readonly latencyMs: number;
-  /** How long the caller would have waited. Undefined: without limit. */
+  /** The caller's time limit. Undefined: none. */
   readonly deadlineMs: Maybe<number>;
 }
 
 export interface OutcomeOptions {
   readonly clock: Clock;
   readonly timeoutMs: Maybe<number>;
-  tell(outcome: CallOutcome): void;
+  report(outcome: CallOutcome): void;
 }
 
-interface Begun {
+interface Started {
   readonly atMs: number;
   readonly deadlineMs: Maybe<number>;
 }
 
-/** Outside every policy: tells how each send went. Looking things up is quick whoever answers, so only sends count. */
-export function callOutcomes({ clock, timeoutMs, tell }: OutcomeOptions): Layer {
-  return around<Begun>({
+/** Outside every policy: reports the outcome of each send. Other operations say little about the protocol and are not counted. */
+export function callOutcomes({ clock, timeoutMs, report }: OutcomeOptions): Layer {
+  return around<Started>({
     begin(operation, call) {
       if (operation.kind !== "send") return undefined;
       const atMs = clock.now();
@@ -33,16 +33,16 @@ export function callOutcomes({ clock, timeoutMs, tell }: OutcomeOptions): Layer 
       return { atMs, deadlineMs: earlier(timeoutMs, leftMs) };
     },
     end({ atMs, deadlineMs }, outcome) {
-      // A call that its own caller gave up says nothing about the one that was called.
+      // A call cancelled by its caller says nothing about the peer.
       if (outcome.kind === "stopped" || (outcome.kind === "failed" && outcome.error.code === "cancelled")) return;
-      // The clock may have been set back meanwhile.
+      // The clock may have been set back.
       const latencyMs = Math.max(0, clock.now() - atMs);
-      tell({ ok: isGood(outcome), latencyMs, deadlineMs });
+      report({ ok: isSuccess(outcome), latencyMs, deadlineMs });
     },
   });
 }
 
-function isGood(outcome: Outcome): boolean {
+function isSuccess(outcome: Outcome): boolean {
   return outcome.kind === "ended" && !isFailed(outcome.last);
 }
 

@@ -9,56 +9,56 @@ import {
 import type { Link } from "../transport/exchange.js";
 import type { Candidate } from "./pick-interface.js";
 
-/** A card, and what its signatures are worth here. */
+/** A card and the result of checking its signatures. */
 export interface CheckedCard {
   readonly card: Card;
   readonly trust: CardSignatureResult["result"];
-  /** For people. Undefined where there was nothing to check and nobody asked. */
+  /** Human-readable. Undefined for an unsigned card when no trust settings were given. */
   readonly evidence: Maybe<string>;
 }
 
-/** Throws `bad_signature` for a card that is not what a trusted key signed, `downgrade_refused` where one is required. */
+/** Throws `bad_signature` for an altered card, and `downgrade_refused` for one that lacks a required signature. */
 export type CheckCard = (card: Card) => Promise<CheckedCard>;
 
-/** Key sets are fetched over `link`, which guards where it leads and shows no credentials. */
+/** Key sets are fetched over `link`, which guards its targets and presents no credentials. */
 export function cardChecker(trust: Maybe<CardTrust>, link: Link, now: () => number): CheckCard {
   const check = createCardCheck(trust, publishedKeys(trust?.trustedJku ?? [], link, now));
   return async (card) => {
-    const verdict = await check(card.original?.bytes);
-    const { result } = verdict;
-    const evidence = trust === undefined && result === "unsigned" ? undefined : describeCardSignature(verdict);
+    const signature = await check(card.original?.bytes);
+    const { result } = signature;
+    const evidence = trust === undefined && result === "unsigned" ? undefined : sentenceOf(signature);
     if (result !== "verified" || card.original === undefined) return { card, trust: result, evidence };
-    return { card: { ...card, original: { ...card.original, verifiedBy: verdict.by } }, trust: result, evidence };
+    return { card: { ...card, original: { ...card.original, verifiedBy: signature.by } }, trust: result, evidence };
   };
 }
 
-/** A way to a peer, and what its card is worth. */
+/** An interface of a peer and its checked card. */
 export interface TrustedInterface {
   readonly candidate: Candidate;
   readonly checked: CheckedCard;
 }
 
-/** The best first; never empty. */
+/** The preferred one first; never empty. */
 export type TrustedInterfaces = readonly [TrustedInterface, ...TrustedInterface[]];
 
-/** The ways whose cards may be acted on. One whose card lacks the signature we require is no way. */
+/** The interfaces whose cards may be used. One whose card lacks a required signature is dropped. */
 export async function trustedInterfaces(candidates: readonly Candidate[], check: CheckCard): Promise<TrustedInterfaces> {
-  // All ways of one protocol usually share one card.
+  // The interfaces of one protocol usually share one card.
   const known = new Map<Card, Promise<CheckedCard>>();
-  const ways: TrustedInterface[] = [];
-  let refused = new AgentError("unsupported", "there is no way to reach this peer", { sent: "no" });
+  const trusted: TrustedInterface[] = [];
+  let refused = new AgentError("unsupported", "the peer has no usable interface", { sent: "no" });
   for (const { protocol, peer } of candidates) {
     const checking = known.get(peer.card) ?? check(peer.card);
     known.set(peer.card, checking);
     try {
       const checked = await checking;
-      ways.push({ candidate: { protocol, peer: { ...peer, card: checked.card } }, checked });
+      trusted.push({ candidate: { protocol, peer: { ...peer, card: checked.card } }, checked });
     } catch (thrown) {
       refused = AgentError.from(thrown);
       if (refused.code !== "downgrade_refused") throw refused;
     }
   }
-  const [first, ...others] = ways;
+  const [first, ...others] = trusted;
   if (first === undefined) throw refused;
   return [first, ...others];
 }

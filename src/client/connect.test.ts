@@ -76,7 +76,7 @@ const reply = (res: ServerResponse, status: number, value: unknown, headers: Rec
 };
 
 describe("connect()", () => {
-  test("says what the peer speaks and how it knows", async () => {
+  test("reports the interface in use and the evidence", async () => {
     const server = await serving();
     const peer = await connect(server.url, { discoveryCache: new DiscoveryCache() });
     expect([peer.protocol, peer.version, peer.binding, peer.verified, peer.card.name]).toEqual([
@@ -103,7 +103,7 @@ describe("connect()", () => {
     });
   }
 
-  test("refuses a pin the peer does not answer to, and names what it does", async () => {
+  test("rejects a pin that no interface matches, and names the available ones", async () => {
     const server = await serving();
     await expect(connect(server.url, { pin: "a2a@9.9", discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({
       code: "unsupported",
@@ -111,7 +111,7 @@ describe("connect()", () => {
     });
   });
 
-  test("tells nobody there from somebody who speaks nothing it knows", async () => {
+  test("distinguishes an unreachable peer from one with unknown protocols", async () => {
     const silent = await recording((_request, res) => reply(res, 404, { nothing: true }));
     await expect(connect(silent.url, { discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({ code: "unsupported" });
     await expect(connect("http://127.0.0.1:1", { discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({
@@ -120,13 +120,13 @@ describe("connect()", () => {
     });
   });
 
-  test("refuses what is no URL of an agent", async () => {
+  test("rejects invalid URLs", async () => {
     for (const url of ["nonsense", "ftp://host/x", "http://user:secret@host/"]) {
       await expect(connect(url)).rejects.toMatchObject({ facts: { sent: "no", field: "url" } });
     }
   });
 
-  test("keeps the verdict: a second connection asks nothing", async () => {
+  test("caches the discovery result: a second connection sends nothing", async () => {
     const peerServer = await recording((request, res) => {
       if (request.method === "GET") reply(res, 200, cardAt(`${peerServer.url}/rpc`));
       else reply(res, 200, notFound(JSON.parse(request.body).id));
@@ -139,7 +139,7 @@ describe("connect()", () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  test("does not use a verdict found with other credentials", async () => {
+  test("does not use a discovery result of other credentials", async () => {
     const peerServer = await recording((request, res) => {
       if (request.method === "GET") reply(res, 200, cardAt(`${peerServer.url}/rpc`));
       else reply(res, 200, notFound(JSON.parse(request.body).id));
@@ -152,7 +152,7 @@ describe("connect()", () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  test("confirms an old verdict by the card's ETag, and finds out anew when the card changed", async () => {
+  test("revalidates an old discovery result by the card's ETag, and rediscovers when the card changed", async () => {
     let etag = '"1"';
     const peerServer = await recording((request, res) => {
       if (request.headers["if-none-match"] === etag) return void res.writeHead(304, { etag }).end();
@@ -175,7 +175,7 @@ describe("connect()", () => {
     expect(probes()).toBe(2);
   });
 
-  test("finds 0.3 behind a card that claims 1.0", async () => {
+  test("discovers 0.3 where the card claims 1.0", async () => {
     const liar = await recording((request, res) => {
       if (request.method === "GET") return reply(res, 200, cardAt(`${liar.url}/rpc`));
       const { id, method } = JSON.parse(request.body);
@@ -190,7 +190,7 @@ describe("connect()", () => {
     await peer.close();
   });
 
-  test("falls back to another binding when the first is gone, and only then", async () => {
+  test("falls back to another binding only when the first is gone", async () => {
     const server = await serving();
     const peerServer = await recording((request, res) => {
       if (request.method === "GET") {
@@ -209,7 +209,7 @@ describe("connect()", () => {
     await peer.close();
   });
 
-  test("goes through all the ways there are, for one answer and for a stream", async () => {
+  test("tries all interfaces, for one answer and for a stream", async () => {
     const server = await serving();
     const peerServer = await recording((request, res) => {
       if (request.method === "GET") {
@@ -231,7 +231,7 @@ describe("connect()", () => {
     await Promise.all([asked.close(), streamed.close()]);
   });
 
-  test("never sends a message twice where the peer may have acted", async () => {
+  test("never resends a message that the peer may have acted on", async () => {
     const failing = await recording((request, res) => {
       if (request.method === "GET") {
         const card = cardAt(`${failing.url}/rpc`);
@@ -253,7 +253,7 @@ describe("connect()", () => {
     await peer.close();
   });
 
-  test("steers by hint, by percentage and by card, without a restart", async () => {
+  test("selects by hint, by percentage and by card, without a restart", async () => {
     const seen: string[] = [];
     const server = await serving(agent({ name: "via", description: "d", handle: async () => "ok" }), {
       layers: [
@@ -276,7 +276,7 @@ describe("connect()", () => {
     await peer.close();
   });
 
-  test("shows credentials to the peer's own origin and to no other", async () => {
+  test("presents credentials to the peer's own origin only", async () => {
     const other = await recording((request, res) => reply(res, 200, notFound(JSON.parse(request.body).id)));
     const peerServer = await recording((_request, res) => reply(res, 200, cardAt(`${other.url}/rpc`)));
     const peer = await connect(peerServer.url, { discoveryCache: new DiscoveryCache(), credentials: { bearer: "top-secret" } });
@@ -285,21 +285,21 @@ describe("connect()", () => {
     await peer.close();
   });
 
-  test("is refused without credentials and let in with them", async () => {
+  test("is rejected without credentials and admitted with them", async () => {
     const server = await serving(echo(), { admission: bearerTokens(new Map([["alice", "a-token-for-this-test"]])) });
-    const stranger = await connect(server.url, { discoveryCache: new DiscoveryCache() });
-    expect(stranger.verified).toBe(false);
-    await expect(stranger.ask("hi")).rejects.toMatchObject({ code: "unauthenticated" });
-    expect(await stranger.health()).toBe(false);
+    const anonymous = await connect(server.url, { discoveryCache: new DiscoveryCache() });
+    expect(anonymous.verified).toBe(false);
+    await expect(anonymous.ask("hi")).rejects.toMatchObject({ code: "unauthenticated" });
+    expect(await anonymous.health()).toBe(false);
     const alice = await connect(server.url, {
       discoveryCache: new DiscoveryCache(),
       credentials: { bearer: "a-token-for-this-test" },
     });
     expect([alice.verified, await alice.ask("hi"), await alice.health()]).toEqual([true, "again: hi", true]);
-    await Promise.all([stranger.close(), alice.close()]);
+    await Promise.all([anonymous.close(), alice.close()]);
   });
 
-  test("health is true only after a real answer", async () => {
+  test("health is true only after a real response", async () => {
     const server = await serve(echo());
     const peer = await connect(server.url, { discoveryCache: new DiscoveryCache() });
     expect(await peer.health()).toBe(true);
@@ -308,7 +308,7 @@ describe("connect()", () => {
     await peer.close();
   });
 
-  test("close lets a call under way end", async () => {
+  test("close waits for an active call", async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;

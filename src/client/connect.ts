@@ -15,36 +15,36 @@ import type { Candidate, Shares } from "./pick-interface.js";
 import { type AgentClient, agentClient } from "./remote-agent.js";
 import { type ConnectOptions, type PeerTarget, peerTargetOf, type ResolvedPeer, resolvePeer } from "./resolve-peer.js";
 
-/** A connected peer: what it speaks, how we know, and the calls one can make. */
+/** A connected peer: the interface in use, the evidence for it, and the calls it takes. */
 export interface RemoteAgent extends AgentClient {
   readonly url: string;
   readonly protocol: string;
   readonly version: string;
   readonly binding: string;
   readonly card: Card;
-  /** Every way that was found to reach it, by whatever protocol; the next message without a hint takes the first. */
+  /** All discovered interfaces, of any protocol; the next message without a hint uses the first. */
   readonly interfaces: readonly Interface[];
-  /** How we know, one sentence each. */
+  /** The evidence of discovery, one sentence each. */
   readonly evidence: readonly string[];
-  /** A live answer was seen in this protocol's own grammar. */
+  /** A live response in this protocol was received. */
   readonly verified: boolean;
-  /** `unknown`: signed, but by nobody who is trusted here. By whom it is verified stands in `card.original`. */
+  /** `unknown`: signed, but by no trusted key. The verified signer is in `card.original`. */
   readonly cardTrust: CardSignatureResult["result"];
-  /** Discover and prime once more. */
+  /** Discovers the peer again. */
   initialize(): Promise<void>;
-  /** True only after a real answer. */
+  /** Pings the peer; true only after a real response. */
   health(): Promise<boolean>;
-  /** What a URL part of an answer points to, through the guard, size and digest checked. */
+  /** Fetches what a URL part of an answer points to, through the outbound guard; size and digest are checked. */
   fetch(part: Part, signal?: AbortSignal): Promise<Part>;
-  /** Messages the peer starts. Where the protocol has none it is said once, and remembered. */
+  /** Messages the peer initiates. Throws `unsupported` on first use where the protocol has none. */
   receive(): AsyncIterable<Envelope>;
-  /** Steers sends by percentage from now on. */
+  /** Distributes sends by percentage from now on. */
   share(shares: Shares): void;
-  /** Lets calls under way end, then lets go of the connections. */
+  /** Waits for active calls, then closes the connections. */
   close(): Promise<void>;
 }
 
-/** Finds out what an address speaks, and connects to it. */
+/** Discovers which protocols an address speaks, and connects to it. */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<RemoteAgent> {
   const target = peerTargetOf(checkedUrl(url), options);
   try {
@@ -55,67 +55,67 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   }
 }
 
-/** The peer as it was reached last; `initialize` may reach it by another way. */
-function remoteAgent(target: PeerTarget, found: ResolvedPeer): RemoteAgent {
-  let reached = found;
+/** The client of the peer as last resolved; `initialize` may resolve it to another interface. */
+function remoteAgent(target: PeerTarget, initial: ResolvedPeer): RemoteAgent {
+  let resolved = initial;
   let cannotReceive: Maybe<AgentError>;
   const { address, link, ids, as, options } = target;
-  const handler: Handler = (operation, call) => reached.connection.handle(operation, call);
-  const dst = (): string => reached.connection.current.peer.card.name;
-  const spoken = agentClient({ handler, src: as, dst, ids, onLoss: options.onLoss });
+  const handler: Handler = (operation, call) => resolved.connection.handle(operation, call);
+  const dst = (): string => resolved.connection.current.peer.card.name;
+  const client = agentClient({ handler, src: as, dst, ids, onLoss: options.onLoss });
   return {
-    ...spoken,
+    ...client,
     async extendedCard() {
-      return (await target.checkCard(await spoken.extendedCard())).card;
+      return (await target.checkCard(await client.extendedCard())).card;
     },
     url: address,
     get protocol() {
-      return reached.connection.current.protocol.id;
+      return resolved.connection.current.protocol.id;
     },
     get version() {
-      return reached.connection.current.peer.version;
+      return resolved.connection.current.peer.version;
     },
     get binding() {
-      return reached.connection.current.peer.binding;
+      return resolved.connection.current.peer.binding;
     },
     get card() {
-      return reached.connection.current.peer.card;
+      return resolved.connection.current.peer.card;
     },
     get interfaces() {
-      return reached.connection.candidates.map(wayOf);
+      return resolved.connection.candidates.map(interfaceOf);
     },
     get evidence() {
-      return reached.evidence;
+      return resolved.evidence;
     },
     get verified() {
-      return reached.verified;
+      return resolved.verified;
     },
     get cardTrust() {
-      return reached.cardTrust;
+      return resolved.cardTrust;
     },
     async initialize() {
-      reached = await resolvePeer(target, true);
+      resolved = await resolvePeer(target, true);
     },
     health: () => answersPing(handler),
     receive() {
-      const { protocol, peer } = reached.connection.current;
+      const { protocol, peer } = resolved.connection.current;
       if (cannotReceive === undefined && protocol.receive !== undefined) {
         return protocol.receive(target.credentials.linkFor(peer.card), peer, startCall());
       }
-      cannotReceive ??= new AgentError("unsupported", `${protocol.id} has no messages that the peer starts`, { sent: "no" });
-      return refused(cannotReceive);
+      cannotReceive ??= new AgentError("unsupported", `${protocol.id} has no messages initiated by the peer`, { sent: "no" });
+      return failing(cannotReceive);
     },
     async fetch(part, signal = new AbortController().signal) {
       return followLinks(await classOfUrl(address, resolveByDns))(part, signal);
     },
     share(shares) {
-      reached.connection.shares = shares;
+      resolved.connection.shares = shares;
     },
     close: () => link.close(),
   };
 }
 
-function wayOf({ protocol, peer: { version, binding, url, tenant } }: Candidate): Interface {
+function interfaceOf({ protocol, peer: { version, binding, url, tenant } }: Candidate): Interface {
   return { protocol: protocol.id, version, binding, url, tenant };
 }
 
@@ -128,8 +128,8 @@ async function answersPing(handler: Handler): Promise<boolean> {
   }
 }
 
-/** An iterable that says no when it is asked, as a stream of messages would. */
-function refused(error: AgentError): AsyncIterable<Envelope> {
+/** An iterable that throws when it is read, as a failed stream does. */
+function failing(error: AgentError): AsyncIterable<Envelope> {
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
 }
 
@@ -138,19 +138,19 @@ function checkedUrl(url: string): string {
   try {
     parsed = new URL(url);
   } catch {
-    throw new AgentError("invalid_message", `${JSON.stringify(url.slice(0, 200))} is not a URL; it looks like http://host:port`, {
+    throw new AgentError("invalid_message", `${JSON.stringify(url.slice(0, 200))} is not a URL; expected http://host:port`, {
       field: "url",
       sent: "no",
     });
   }
   if (parsed.protocol !== "http:" && parsed.protocol !== "https:") {
-    throw new AgentError("unsupported", `agents are reached by http and https, not by ${parsed.protocol}`, {
+    throw new AgentError("unsupported", `unsupported URL scheme ${parsed.protocol} expected http or https`, {
       field: "url",
       sent: "no",
     });
   }
   if (parsed.username !== "" || parsed.password !== "") {
-    throw new AgentError("invalid_message", "credentials do not belong into a URL; pass them as credentials", {
+    throw new AgentError("invalid_message", "credentials in a URL are not supported; pass them as the credentials option", {
       field: "url",
       sent: "no",
     });

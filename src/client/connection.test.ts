@@ -5,7 +5,7 @@ import type { Protocol } from "../protocols/protocol.js";
 import { Connection } from "./connection.js";
 
 describe("Connection", () => {
-  it("writes nothing for a call that demands more protection than the way to the peer gives", async () => {
+  it("sends nothing for a call that requires more protection than the interface provides", async () => {
     let written = 0;
     const protocol: Protocol = {
       ...toy,
@@ -30,7 +30,7 @@ describe("Connection", () => {
     await expect(connection.handle({ kind: "ping" }, startCall())).resolves.toEqual({ kind: "done" });
   });
 
-  it("takes one event for a stream where the next way has no streams, and never sends it for nothing", async () => {
+  it("accepts one event as a stream where the next interface has no streams, without a needless send", async () => {
     const unavailable = new AgentError("unavailable", "nobody there", { sent: "no" });
     const answers: readonly (() => Reply)[] = [
       () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(unavailable) }) }),

@@ -18,21 +18,21 @@ export interface ConnectionOptions {
   readonly candidates: readonly Candidate[];
   readonly ids: IdSource;
   readonly random: () => number;
-  /** The layers around each client half: policies and telemetry. */
+  /** The layers around the handler of each interface: policies and telemetry. */
   wrap(handler: Handler, candidate: Candidate): Handler;
-  /** The peer refused a version it was said to speak. */
+  /** The peer rejected a version that its card names. */
   onVersionError(candidate: Candidate): void;
 }
 
 /**
- * One peer behind all the ways to reach it. A way that turns out not to be spoken gives way to the next one, but only
- * where the peer cannot have acted: this is choosing a door, not trying again.
+ * One peer with all its interfaces. An interface that turns out not to be supported is replaced by the next one, but only
+ * where the peer cannot have acted on the request: this is interface selection, not a retry.
  */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #handlers = new Map<Candidate, Handler>();
   #candidates: readonly Candidate[];
-  /** May be changed while calls are under way; the next send follows it. */
+  /** May be changed during calls; applies to the next send. */
   shares: Shares = {};
 
   constructor(options: ConnectionOptions) {
@@ -40,7 +40,7 @@ export class Connection {
     this.#candidates = options.candidates;
   }
 
-  /** The way the next message without a hint takes. */
+  /** The interface of the next message without a hint. */
   get current(): Candidate {
     return pickInterface(this.#candidates, undefined, {}, this.#options.random);
   }
@@ -60,19 +60,19 @@ export class Connection {
     const reply = this.#handlerOf(chosen)(operation, call);
     if (this.#candidates.length === 1 || (hint !== undefined && hint !== "")) return reply;
     const tried = [chosen];
-    const elsewhere = (thrown: unknown): Maybe<Reply> => this.#elsewhere(thrown, tried, operation, call);
-    return isPromise(reply) ? oneOrElse(reply, elsewhere) : new FirstOrElse(reply, elsewhere);
+    const fallBack = (thrown: unknown): Maybe<Reply> => this.#fallBack(thrown, tried, operation, call);
+    return isPromise(reply) ? answerWithFallback(reply, fallBack) : new StreamWithFallback(reply, fallBack);
   };
 
-  /** The same operation by a way not tried yet, when the peer certainly did nothing; else undefined. */
-  #elsewhere(thrown: unknown, tried: Candidate[], operation: Operation, call: Call): Maybe<Reply> {
+  /** The same operation on an interface not tried yet, if the peer certainly did nothing; else undefined. */
+  #fallBack(thrown: unknown, tried: Candidate[], operation: Operation, call: Call): Maybe<Reply> {
     const error = AgentError.from(thrown);
     const failed = tried.at(-1);
-    if (failed === undefined || !isNotSpoken(error)) return undefined;
+    if (failed === undefined || !isUnhandled(error)) return undefined;
     if (error.code === "unsupported_version") this.#options.onVersionError(failed);
-    // A method that one version lacks says nothing about the address; anything else moves it to the end.
+    // A method missing from one version says nothing about the address; any other failure moves the interface to the end.
     if (error.code !== "unsupported_method") this.#candidates = [...this.#candidates.filter((each) => each !== failed), failed];
-    // Where nobody listens, nobody speaks another protocol either.
+    // An origin that refuses connections refuses them for every protocol.
     const gone = error.code === "unavailable" ? originOf(failed) : undefined;
     const next = this.#candidates.find((each) => !tried.includes(each) && originOf(each) !== gone);
     if (next === undefined) return undefined;
@@ -92,44 +92,44 @@ export class Connection {
   }
 }
 
-/** Scheme, host and port; what has none is its own. */
+/** Scheme, host and port; a target without them is its own origin. */
 function originOf({ peer: { url } }: Candidate): string {
   return URL.canParse(url) && new URL(url).origin !== "null" ? new URL(url).origin : url.replace(/^[a-z+]+:\/\//, "http://");
 }
 
-/** The peer did not understand the way it was spoken to, or was never reached: in both cases it did nothing. */
-function isNotSpoken({ code, facts }: AgentError): boolean {
+/** The peer did not support the request, or did not receive it: in both cases it did nothing. */
+function isUnhandled({ code, facts }: AgentError): boolean {
   if (code === "unsupported_version" || code === "unsupported_method") return true;
   return (code === "unavailable" && facts.sent === "no") || (code === "not_found" && facts.status === 404);
 }
 
-/** One answer, by the first way that is spoken. */
-async function oneOrElse(first: Promise<AgentEvent>, orElse: (thrown: unknown) => Maybe<Reply>): Promise<AgentEvent> {
+/** One answer, from the first interface that handles the request. */
+async function answerWithFallback(first: Promise<AgentEvent>, fallBack: (thrown: unknown) => Maybe<Reply>): Promise<AgentEvent> {
   for (let reply = first; ; ) {
     try {
       return await reply;
     } catch (thrown) {
-      const other = orElse(thrown);
+      const other = fallBack(thrown);
       if (other === undefined || !isPromise(other)) throw thrown;
       reply = other;
     }
   }
 }
 
-/** Some wires answer a stream with one event. */
+/** Some protocols answer a stream request with one event. */
 async function* onlyOne(reply: Promise<AgentEvent>): AsyncGenerator<AgentEvent, void, void> {
   yield await reply;
 }
 
 /** A stream that may be replaced by another one as long as nothing of it was delivered. */
-class FirstOrElse implements AsyncIterableIterator<AgentEvent> {
+class StreamWithFallback implements AsyncIterableIterator<AgentEvent> {
   #source: AsyncIterator<AgentEvent>;
-  #begun = false;
-  readonly #orElse: (thrown: unknown) => Maybe<Reply>;
+  #started = false;
+  readonly #fallBack: (thrown: unknown) => Maybe<Reply>;
 
-  constructor(source: AsyncIterable<AgentEvent>, orElse: (thrown: unknown) => Maybe<Reply>) {
+  constructor(source: AsyncIterable<AgentEvent>, fallBack: (thrown: unknown) => Maybe<Reply>) {
     this.#source = source[Symbol.asyncIterator]();
-    this.#orElse = orElse;
+    this.#fallBack = fallBack;
   }
 
   [Symbol.asyncIterator](): this {
@@ -137,8 +137,8 @@ class FirstOrElse implements AsyncIterableIterator<AgentEvent> {
   }
 
   next(): Promise<IteratorResult<AgentEvent>> {
-    if (this.#begun) return this.#source.next();
-    this.#begun = true;
+    if (this.#started) return this.#source.next();
+    this.#started = true;
     return this.#first();
   }
 
@@ -147,7 +147,7 @@ class FirstOrElse implements AsyncIterableIterator<AgentEvent> {
       try {
         return await this.#source.next();
       } catch (thrown) {
-        const other = this.#orElse(thrown);
+        const other = this.#fallBack(thrown);
         if (other === undefined) throw thrown;
         this.#source = (isPromise(other) ? onlyOne(other) : other)[Symbol.asyncIterator]();
       }

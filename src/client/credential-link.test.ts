@@ -92,7 +92,7 @@ async function connected(url: string, oauth2: { clientId: string; clientSecret: 
 }
 
 describe("client credentials", () => {
-  test("are used again shortly before the token expires, and not sooner", async () => {
+  test("are used again shortly before the token expires, not sooner", async () => {
     const issuer = await issuing();
     const { url } = await serving(issuer.url);
     const peer = await connected(url, { ...client, tokenUrl: `${issuer.url}/token` });
@@ -105,7 +105,7 @@ describe("client credentials", () => {
     expect(issuer.asked).toHaveLength(2);
   });
 
-  test("become a token that is fetched once, with the scope the card asks for, and used by all calls", async () => {
+  test("yield a token that is fetched once, with the scope the card requires, and used by all calls", async () => {
     const issuer = await issuing();
     const { url } = await serving(issuer.url);
     const peer = await connected(url, { ...client, tokenUrl: `${issuer.url}/token` });
@@ -120,7 +120,7 @@ describe("client credentials", () => {
     ]);
   });
 
-  test("are used once more when the agent does not take the token any more", async () => {
+  test("are used once more when the agent rejects the token", async () => {
     const issuer = await issuing();
     const { url } = await serving(issuer.url);
     const peer = await connected(url, { ...client, tokenUrl: `${issuer.url}/token` });
@@ -132,7 +132,7 @@ describe("client credentials", () => {
     expect(issuer.asked).toHaveLength(3);
   });
 
-  test("stay here when only the card names where tokens are given out", async () => {
+  test("are not sent to a token endpoint that only the card names", async () => {
     const issuer = await issuing();
     const { url } = await serving(issuer.url);
     const peer = await connected(url, client);
@@ -158,7 +158,7 @@ describe("client credentials", () => {
       (response: ServerResponse) => void response.end('{"access_token":"a\\r\\nx: y","token_type":"bearer"}'),
     ],
   ] as const)
-    test(`an endpoint that ${words} is told as ${code}, and nothing was sent`, async () => {
+    test(`an endpoint that ${words} is reported as ${code}, and nothing was sent`, async () => {
       const issuer = await issuing();
       const { url } = await serving(issuer.url);
       const peer = await connected(url, { ...client, tokenUrl: `${issuer.url}/token` });
@@ -172,7 +172,7 @@ describe("client credentials", () => {
       expect(await peer.ask("hello")).toBe("hello");
     });
 
-  test("a caller that gives up does not wait for a slow endpoint, and the others get the token", async () => {
+  test("a cancelled caller does not wait for a slow endpoint, and the others get the token", async () => {
     const issuer = await issuing();
     const { url } = await serving(issuer.url);
     const peer = await connected(url, { ...client, tokenUrl: `${issuer.url}/token` });
@@ -195,7 +195,7 @@ describe("client credentials", () => {
   });
 });
 
-test("what the card demands and nobody gave is said before anything is sent; the card itself is for everybody", async () => {
+test("an unsatisfied card requirement is reported before anything is sent; the public card needs no credentials", async () => {
   const issuer = await issuing();
   const { url } = await serving(issuer.url);
   const peer = await connect(url, { discoveryCache: new DiscoveryCache() });
@@ -209,7 +209,7 @@ test("what the card demands and nobody gave is said before anything is sent; the
   expect(peer.card.security.anyOf).toEqual([{ oauth2: ["call"] }]);
 });
 
-test("isAtOrigin() knows the peer's own address in every spelling, and no other", () => {
+test("isAtOrigin() recognizes every spelling of the peer's address, and no other", () => {
   for (const [target, url, own] of [
     ["https://h/a2a?x=1", "https://h", true],
     ["https://h:443/a2a", "https://h/agents", true],

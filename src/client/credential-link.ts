@@ -4,48 +4,48 @@ import { TokenHolder } from "./credential-token.js";
 import { type Credentials, credentialHeaders, isAtOrigin, type PresentedCredentials, presentCredentials } from "./credentials.js";
 import { type Plan, satisfy, type TokenRequest } from "./satisfy-security.js";
 
-/** One edge's credentials on its links: never shown anywhere but at the peer's own origin, because a card may name any address. */
+/** The links of one connection that present credentials: only at the peer's own origin, because a card may name any address. */
 export interface CredentialLinks {
-  /** Shows what was configured: for finding out what the peer is. */
+  /** Presents the configured headers: for discovery. */
   readonly plain: Link;
-  /** Shows what this card asks for. */
+  /** Presents what this card requires. */
   linkFor(card: Card): Link;
-  /** Why this card's demand cannot be met, before anything is sent. */
+  /** Why this card's requirement cannot be satisfied, known before anything is sent. */
   problemWith(card: Card): Maybe<AgentError>;
 }
 
-interface Met {
+interface Satisfied {
   readonly link: Link;
   readonly problem: Maybe<AgentError>;
 }
 
-/** Token addresses of one peer; more is a card that plays. */
+/** Token endpoints of one peer; a card that names more is hostile. */
 const MAX_TOKEN_HOLDERS = 16;
 
 export function credentialLinks(link: Link, url: string, credentials: Credentials, now: () => number): CredentialLinks {
-  const plain = showing(link, url, { headers: credentialHeaders(credentials) });
-  const met = new WeakMap<Card, Met>();
+  const plain = presenting(link, url, { headers: credentialHeaders(credentials) });
+  const byCard = new WeakMap<Card, Satisfied>();
   const holders = new Map<string, TokenHolder>();
 
-  function holderOf(wish: TokenRequest): TokenHolder {
-    const key = JSON.stringify(wish);
+  function holderOf(token: TokenRequest): TokenHolder {
+    const key = JSON.stringify(token);
     const known = holders.get(key);
     if (known !== undefined) return known;
     if (holders.size >= MAX_TOKEN_HOLDERS)
-      throw new AgentError("forbidden", `the peer names more than ${MAX_TOKEN_HOLDERS} ways to get a token`, { sent: "no" });
+      throw new AgentError("forbidden", `the peer names more than ${MAX_TOKEN_HOLDERS} token endpoints`, { sent: "no" });
     const { oauth2: client = { clientId: "", clientSecret: "" }, tls } = credentials;
-    // The peer's own origin is reached as the peer is; another address is the user's own word, and gets no certificate of ours.
-    const way = isAtOrigin(wish.tokenUrl, url) ? { link } : { tls: tls?.ca === undefined ? undefined : { ca: tls.ca } };
-    const holder = new TokenHolder({ wish, client, now, ...way });
+    // The peer's own origin uses the peer's link; an endpoint elsewhere is configured by the user and gets no client certificate.
+    const transport = isAtOrigin(token.tokenUrl, url) ? { link } : { tls: tls?.ca === undefined ? undefined : { ca: tls.ca } };
+    const holder = new TokenHolder({ token, client, now, ...transport });
     holders.set(key, holder);
     return holder;
   }
 
-  function meet(card: Card): Met {
+  function satisfyCard(card: Card): Satisfied {
     try {
       const plan = satisfy(card.security, credentials, url);
       return {
-        link: plan.token === undefined ? showing(link, url, plan) : tokened(link, url, plan, holderOf(plan.token)),
+        link: plan.token === undefined ? presenting(link, url, plan) : withToken(link, url, plan, holderOf(plan.token)),
         problem: undefined,
       };
     } catch (thrown) {
@@ -53,35 +53,35 @@ export function credentialLinks(link: Link, url: string, credentials: Credential
     }
   }
 
-  function metFor(card: Card): Met {
-    const known = met.get(card) ?? meet(card);
-    met.set(card, known);
+  function satisfiedFor(card: Card): Satisfied {
+    const known = byCard.get(card) ?? satisfyCard(card);
+    byCard.set(card, known);
     return known;
   }
 
-  return { plain, linkFor: (card) => metFor(card).link, problemWith: (card) => metFor(card).problem };
+  return { plain, linkFor: (card) => satisfiedFor(card).link, problemWith: (card) => satisfiedFor(card).problem };
 }
 
-function showing(link: Link, url: string, shown: PresentedCredentials): Link {
+function presenting(link: Link, url: string, presented: PresentedCredentials): Link {
   return {
     ...link,
-    exchange: (request) => link.exchange(isAtOrigin(request.target, url) ? presentCredentials(request, shown) : request),
+    exchange: (request) => link.exchange(isAtOrigin(request.target, url) ? presentCredentials(request, presented) : request),
     close: () => link.close(),
   };
 }
 
-function tokened(link: Link, url: string, plan: Plan, holder: TokenHolder): Link {
+function withToken(link: Link, url: string, plan: Plan, holder: TokenHolder): Link {
   const send = (request: HttpRequest, token: string): Promise<HttpResponse> =>
     Promise.resolve(
       link.exchange(presentCredentials(request, { ...plan, headers: { ...plan.headers, authorization: `Bearer ${token}` } })),
     );
 
-  /** A refused token did nothing, so one more try with a new one is safe. */
+  /** A request with a rejected token had no effect, so one retry with a new token is safe. */
   async function exchange(request: HttpRequest): Promise<HttpResponse> {
     if (!isAtOrigin(request.target, url)) return link.exchange(request);
     const token = await holder.get(request.cancel);
     const response = await send(request, token);
-    if (!isRefused(response)) return response;
+    if (!isUnauthenticated(response)) return response;
     holder.drop(token);
     const newer = await holder.get(request.cancel);
     if (newer === token) return response;
@@ -91,7 +91,7 @@ function tokened(link: Link, url: string, plan: Plan, holder: TokenHolder): Link
   return { ...link, exchange, close: () => link.close() };
 }
 
-/** 401, or what gRPC says for it in an answer that has nothing else. */
-export function isRefused({ status, headers }: HttpResponse): boolean {
+/** 401, or gRPC UNAUTHENTICATED in a headers-only response. */
+export function isUnauthenticated({ status, headers }: HttpResponse): boolean {
   return status === 401 || headers["grpc-status"] === "16";
 }

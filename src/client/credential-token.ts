@@ -4,15 +4,15 @@ import type { Link } from "../transport/exchange.js";
 import type { ClientCredentials } from "./credentials.js";
 import type { TokenRequest } from "./satisfy-security.js";
 
-/** What bounds the fetching and keeping of a token. */
+/** Limits of fetching and caching a token. */
 export interface TokenLimits {
   readonly fetchMs: number;
   readonly answerBytes: number;
-  /** A token is renewed this long before it expires, or after four fifths of its life if that comes later. */
+  /** A token is renewed this long before it expires, or after four fifths of its lifetime if that comes later. */
   readonly earlyMs: number;
-  /** The life of a token that does not say how long it lives. */
+  /** The assumed lifetime of a token without `expires_in`. */
   readonly unknownLifeMs: number;
-  /** A failure holds for this long, so that a call that tries several ways to its peer asks once. */
+  /** A failure is cached for this long, so that a call that tries several interfaces asks once. */
   readonly retryMs: number;
 }
 export const DEFAULT_TOKEN_LIMITS: TokenLimits = Object.freeze({
@@ -24,17 +24,17 @@ export const DEFAULT_TOKEN_LIMITS: TokenLimits = Object.freeze({
 });
 
 export interface TokenHolderOptions {
-  readonly wish: TokenRequest;
+  readonly token: TokenRequest;
   readonly client: ClientCredentials;
   now(): number;
-  /** What carries the question. Default: a connection of its own. */
+  /** The transport of token requests. Default: a connection of its own. */
   readonly link?: Maybe<Link>;
   /** For a connection of its own. */
   readonly tls?: JsonRequest["tls"];
   readonly limits?: Maybe<TokenLimits>;
 }
 
-/** One token for one peer: fetched when needed, by one question at a time, and kept until shortly before it expires. */
+/** One token for one peer: fetched when needed, one request at a time, and kept until shortly before it expires. */
 export class TokenHolder {
   readonly #options: TokenHolderOptions;
   readonly #limits: TokenLimits;
@@ -48,7 +48,7 @@ export class TokenHolder {
     this.#limits = options.limits ?? DEFAULT_TOKEN_LIMITS;
   }
 
-  /** The token to show now. Whoever stops waiting does not stop the question: others may wait for it too. */
+  /** The current token. Cancelling a wait does not cancel the request: other calls may wait for it too. */
   get(cancel: Cancel): string | Promise<string> {
     const atMs = this.#options.now();
     if (this.#token !== undefined && atMs < this.#untilMs) return this.#token;
@@ -59,7 +59,7 @@ export class TokenHolder {
     return orCancelled(this.#fetching, cancel);
   }
 
-  /** The peer did not take this token. A newer one stays. */
+  /** Drops a token the peer rejected. A newer one stays. */
   drop(token: string): void {
     if (this.#token === token) this.#token = undefined;
   }
@@ -67,7 +67,7 @@ export class TokenHolder {
   async #fetch(): Promise<string> {
     const { now } = this.#options;
     try {
-      const { token, lifeMs } = await this.#ask();
+      const { token, lifeMs } = await this.#request();
       this.#token = token;
       this.#untilMs = now() + renewAfterMs(lifeMs, this.#limits.earlyMs);
       return token;
@@ -77,20 +77,20 @@ export class TokenHolder {
     }
   }
 
-  #ask(): Promise<IssuedToken> {
-    const { wish, client, link, tls } = this.#options;
+  #request(): Promise<GivenToken> {
+    const { token, client, link, tls } = this.#options;
     const { fetchMs, answerBytes, unknownLifeMs } = this.#limits;
-    return requestToken({
-      url: wish.tokenUrl,
+    return askForToken({
+      url: token.tokenUrl,
       client,
-      form: { grant_type: "client_credentials", scope: wish.scopes.length > 0 ? wish.scopes.join(" ") : undefined },
+      form: { grant_type: "client_credentials", scope: token.scopes.length > 0 ? token.scopes.join(" ") : undefined },
       timeoutMs: fetchMs,
       maxBytes: answerBytes,
       defaultLifeMs: unknownLifeMs,
       link,
       tls,
       refused(_status, error) {
-        const why = `${hostOf(wish.tokenUrl)} gives no token for these client credentials${error === "" ? "" : ` (${error})`}`;
+        const why = `${hostOf(token.tokenUrl)} issued no token for these client credentials${error === "" ? "" : ` (${error})`}`;
         return new AgentError("unauthenticated", why, { sent: "no" });
       },
     });

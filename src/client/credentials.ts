@@ -3,43 +3,44 @@ import type { HttpRequest } from "../transport/exchange.js";
 import type { PoolOptions } from "../transport/node/index.js";
 import { makeRequest, splitTarget } from "../transport/request.js";
 
-/** What this edge can show to its peer. The peer's card says which of it is wanted, and where. Nothing is shared between edges. */
+/** The credentials of one connection. The peer's card says which are presented, and where. Connections share none. */
 export interface Credentials {
   /** Sent as `Authorization: Bearer …`. */
   readonly bearer?: string;
   /** Any other header, sent with every request. */
   readonly headers?: { readonly [name: string]: string };
-  /** Put where the card says: a header, a query parameter or a cookie. */
+  /** Sent where the card says: a header, a query parameter or a cookie. */
   readonly apiKey?: string;
   /** A token is fetched with these (RFC 6749 §4.4) and renewed before it expires. */
   readonly oauth2?: ClientCredentials;
-  /** Private authorities the peer's certificate may be from, and our own certificate, which only the peer's own origin sees. */
+  /** Private certificate authorities, and the client certificate, which is presented to the peer's own origin only. */
   readonly tls?: Pick<NonNullable<PoolOptions["tls"]>, "ca" | "cert" | "key" | "passphrase">;
 }
 
+/** OAuth 2.0 client credentials. */
 export interface ClientCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Default: what the card demands. */
+  /** Default: the scopes the card requires. */
   readonly scopes?: readonly string[];
-  /** Where tokens are given out. Without it only an https address at the peer's own origin is believed. */
+  /** The token endpoint. Default: the one on the card, if it is an https address at the peer's own origin. */
   readonly tokenUrl?: string;
 }
 
-/** What is added to one request. */
+/** What is added to one request to present credentials. */
 export interface PresentedCredentials {
   /** Lower-case names. */
   readonly headers: { readonly [name: string]: string };
   readonly query?: Maybe<readonly (readonly [name: string, value: string])[]>;
 }
 
-/** What can be shown without knowing what is wanted. */
+/** The headers that are sent without knowing what the card requires. */
 export function credentialHeaders({ bearer, headers = {} }: Credentials): { readonly [name: string]: string } {
   const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   return bearer === undefined ? lower : { ...lower, authorization: `Bearer ${bearer}` };
 }
 
-/** The request with what is shown; the same request when that is nothing. */
+/** The request with the credentials added; the same request if there are none. */
 export function presentCredentials(request: HttpRequest, { headers, query = [] }: PresentedCredentials): HttpRequest {
   if (query.length === 0 && Object.keys(headers).length === 0) return request;
   const { method, target, body, cancel, connection } = request;
@@ -61,8 +62,8 @@ function withParameters(target: string, query: NonNullable<PresentedCredentials[
 }
 
 /**
- * True for addresses at the peer's own scheme, host and port. Some bindings write `host:port` alone; that is the peer's own
- * if it is its host and port.
+ * True for addresses at the peer's own scheme, host and port. Some bindings write `host:port` alone, which matches the
+ * peer's host and port.
  */
 export function isAtOrigin(target: string, url: string): boolean {
   const own = splitTarget(url).origin;

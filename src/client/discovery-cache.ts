@@ -1,45 +1,47 @@
 import type { Finding, Protocol } from "../protocols/protocol.js";
 
-/** What is known about an address: who speaks what there, and since when. */
+/** What discovery found at an address, and when. */
 export interface DiscoveryResult {
   readonly findings: readonly { readonly protocol: Protocol; readonly finding: Finding }[];
   readonly foundAt: number;
 }
 
+/** Limits of a `DiscoveryCache`. */
 export interface DiscoveryCacheLimits {
-  /** After this time the verdict is confirmed by the card's validator, or found anew. */
+  /** After this time a result is revalidated by the card's ETag, or discovered again. */
   readonly resultMs: number;
   readonly results: number;
 }
+/** Five minutes, and a thousand results. */
 export const DEFAULT_DISCOVERY_CACHE_LIMITS: DiscoveryCacheLimits = Object.freeze({ resultMs: 300_000, results: 1_000 });
 
 /**
- * Verdicts by address and credentials. A verdict ends with its lifetime, with a version error from the peer, with a card
- * whose validator changed, and does not hold for other credentials: they may see another card.
+ * Discovery results by address and credentials. A result expires with its lifetime, with a version error from the peer and
+ * with a changed card. It is not used for other credentials: they may see another card.
  */
 export class DiscoveryCache {
   readonly #limits: DiscoveryCacheLimits;
-  readonly #known = new Map<string, DiscoveryResult>();
+  readonly #results = new Map<string, DiscoveryResult>();
 
   constructor(limits: DiscoveryCacheLimits = DEFAULT_DISCOVERY_CACHE_LIMITS) {
     this.#limits = limits;
   }
 
-  get(key: string, now: number): { readonly verdict: DiscoveryResult; readonly fresh: boolean } | undefined {
-    const verdict = this.#known.get(key);
-    if (verdict === undefined) return undefined;
-    return { verdict, fresh: now - verdict.foundAt < this.#limits.resultMs };
+  get(key: string, now: number): { readonly result: DiscoveryResult; readonly fresh: boolean } | undefined {
+    const result = this.#results.get(key);
+    if (result === undefined) return undefined;
+    return { result, fresh: now - result.foundAt < this.#limits.resultMs };
   }
 
-  put(key: string, verdict: DiscoveryResult): void {
-    this.#known.delete(key);
-    this.#known.set(key, verdict);
-    if (this.#known.size <= this.#limits.results) return;
-    const [oldest] = this.#known.keys();
-    if (oldest !== undefined) this.#known.delete(oldest);
+  put(key: string, result: DiscoveryResult): void {
+    this.#results.delete(key);
+    this.#results.set(key, result);
+    if (this.#results.size <= this.#limits.results) return;
+    const [oldest] = this.#results.keys();
+    if (oldest !== undefined) this.#results.delete(oldest);
   }
 
-  end(key: string): void {
-    this.#known.delete(key);
+  delete(key: string): void {
+    this.#results.delete(key);
   }
 }

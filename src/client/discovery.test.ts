@@ -31,8 +31,8 @@ const hasty: Clock = {
   sleep: async () => undefined,
 };
 
-describe("find()", () => {
-  it("is ended by a forged card also when it comes after another way in was proved and the time for it was over", async () => {
+describe("discoverPeer()", () => {
+  it("fails for a forged card, also after another interface was verified and its deadline passed", async () => {
     const quick: Protocol = { ...toy, id: "quick", discover: async () => found };
     const late: Protocol = {
       ...toy,
@@ -51,7 +51,7 @@ describe("find()", () => {
     expect((await discoverPeer(URL, options)).findings).toHaveLength(2);
   });
 
-  it("never takes what only the whole host is known for: it may be another agent", async () => {
+  it("never uses a finding for the whole host: it may be another agent", async () => {
     const host: Protocol = { ...toy, id: "host", discover: async () => ({ ...found, wider: true }) };
     const slow: Protocol = {
       ...toy,

@@ -6,6 +6,7 @@ import type { Link } from "../transport/exchange.js";
 import type { DiscoveryResult } from "./discovery-cache.js";
 import { type Candidate, matchesHint } from "./pick-interface.js";
 
+/** What discovery needs. */
 export interface DiscoveryOptions {
   readonly protocols: readonly Protocol[];
   readonly link: Link;
@@ -14,56 +15,56 @@ export interface DiscoveryOptions {
   readonly known?: Maybe<DiscoveryResult>;
   /** Whether a card may be acted on. */
   readonly check?: Maybe<CardGate>;
-  /** The one way the user wants: its protocol is looked for harder. */
+  /** The pinned interface: its protocol is also probed when other protocols were found. */
   readonly pin?: Maybe<string>;
 }
 
-/** Once one way in is proved, who is still looking for another has this long. */
+/** How long other protocols may continue once one interface is verified. */
 const LATE_MS = 1_000;
 
 /**
- * Asks every protocol at once who speaks it at this address. What was doubted comes last, else the order is that of the
- * registry. What is known of the whole host alone is no answer: it may be another agent. A card that was tampered with
- * ends it for all: whoever did that could take the card away and leave another way in.
+ * Runs the discovery of all protocols at once. Doubtful findings come last, else the order is that of the registry. A finding
+ * that holds only for the whole host is not used: it may be another agent. A card with a bad signature fails the whole
+ * discovery: an attacker who can alter the card could also remove it and leave another interface.
  */
 export async function discoverPeer(url: string, options: DiscoveryOptions): Promise<DiscoveryResult> {
   const { protocols, link, clock, discoverMs, known, check, pin } = options;
   const cancel = new CancelSource();
   const timers = [
     clock.after(discoverMs, () =>
-      cancel.cancel(new AgentError("deadline", `nothing was found out about ${url} within ${discoverMs} ms`, { sent: "no" })),
+      cancel.cancel(new AgentError("deadline", `discovery of ${url} did not finish within ${discoverMs} ms`, { sent: "no" })),
     ),
   ];
-  const search = { check: check && endingAll(check, cancel) };
+  const search = { check: check && cancelOnForgery(check, cancel) };
   const call = startCall({ cancel });
   try {
-    const asked = await Promise.allSettled(
+    const discovered = await Promise.allSettled(
       protocols.map(async (protocol) => {
         const before = known?.findings.find((each) => each.protocol.id === protocol.id)?.finding;
         const finding = await protocol.discover(link, url, call, { ...search, known: before });
-        if (finding?.proved === true && finding.wider !== true && isWanted(protocol, pin))
-          timers.push(clock.after(LATE_MS, () => cancel.cancel(deadlinePassed(url))));
+        if (finding?.proved === true && finding.wider !== true && matchesPin(protocol, pin))
+          timers.push(clock.after(LATE_MS, () => cancel.cancel(superseded(url))));
         return finding;
       }),
     );
-    // The first reason to stop stays, so a forgery that was seen after the time was over is looked for among the outcomes.
-    const forgery = [cancel.reason, ...asked.map(reasonOf)].find(isForgery);
+    // Only the first cancel reason is kept: a forgery detected after the deadline is found among the outcomes.
+    const forgery = [cancel.reason, ...discovered.map(reasonOf)].find(isForgery);
     if (forgery !== undefined) throw forgery;
-    const found = narrowest(foundBy(protocols, asked));
+    const found = narrowest(foundBy(protocols, discovered));
     const missing = protocols.filter(
       (protocol) =>
-        (pin === undefined ? found.length === 0 : isWanted(protocol, pin)) && !found.some((each) => each.protocol === protocol),
+        (pin === undefined ? found.length === 0 : matchesPin(protocol, pin)) && !found.some((each) => each.protocol === protocol),
     );
     const probed = await Promise.allSettled(missing.map(async (protocol) => protocol.probe?.(link, url, call, search)));
     const findings = [...found, ...foundBy(missing, probed)];
-    // Why the one way that is wanted is closed says more than which others are open.
+    // Why the pinned interface failed is more useful than the list of others.
     if (findings.length === 0 || (pin !== undefined && findings.length === found.length && missing.length > 0)) {
-      const tried = asked.filter((_, index) => missing.some((protocol) => protocol === protocols[index]));
+      const tried = discovered.filter((_, index) => missing.some((protocol) => protocol === protocols[index]));
       const problem = problemOf([...tried, ...probed]);
       if (problem !== undefined && cancel.reason === undefined) throw problem;
     }
-    if (findings.length === 0) throw cancel.reason ?? speaksOther(url, pin);
-    if (findings.every(({ finding }) => finding.wider === true)) throw onlyTheHost(url, findings);
+    if (findings.length === 0) throw cancel.reason ?? unknownProtocol(url, pin);
+    if (findings.every(({ finding }) => finding.wider === true)) throw onlyHostWide(url, findings);
     findings.sort((a, b) => Number(a.finding.doubted ?? false) - Number(b.finding.doubted ?? false));
     return { findings, foundAt: clock.now() };
   } finally {
@@ -71,16 +72,15 @@ export async function discoverPeer(url: string, options: DiscoveryOptions): Prom
   }
 }
 
-/** Without a pin everybody is. */
-function isWanted({ id }: Protocol, pin: Maybe<string>): boolean {
+function matchesPin({ id }: Protocol, pin: Maybe<string>): boolean {
   return pin === undefined || pin.split(/[@/]/, 1)[0] === id;
 }
 
 type FoundBy = DiscoveryResult["findings"][number];
 
-function foundBy(protocols: readonly Protocol[], asked: readonly PromiseSettledResult<Maybe<Finding>>[]): readonly FoundBy[] {
+function foundBy(protocols: readonly Protocol[], outcomes: readonly PromiseSettledResult<Maybe<Finding>>[]): readonly FoundBy[] {
   return protocols.flatMap((protocol, index) => {
-    const outcome = asked[index];
+    const outcome = outcomes[index];
     return outcome?.status === "fulfilled" && outcome.value !== undefined ? [{ protocol, finding: outcome.value }] : [];
   });
 }
@@ -89,13 +89,13 @@ function reasonOf(outcome: PromiseSettledResult<unknown>): unknown {
   return outcome.status === "rejected" ? outcome.reason : undefined;
 }
 
-/** Where somebody knows the address itself, what only the host is known for may be another agent, and is no way to this one. */
+/** Findings for the exact address exclude findings for the whole host, which may be another agent. */
 function narrowest(findings: readonly FoundBy[]): FoundBy[] {
   const exact = findings.filter(({ finding }) => finding.wider !== true);
   return exact.length > 0 ? exact : [...findings];
 }
 
-function endingAll(check: CardGate, cancel: CancelSource): CardGate {
+function cancelOnForgery(check: CardGate, cancel: CancelSource): CardGate {
   return async (card) => {
     try {
       await check(card);
@@ -110,31 +110,30 @@ function isForgery(thrown: unknown): thrown is AgentError {
   return thrown instanceof AgentError && thrown.code === "bad_signature";
 }
 
-function deadlinePassed(url: string): AgentError {
-  return new AgentError("deadline", `another way to reach ${url} was found meanwhile`, { sent: "no" });
+function superseded(url: string): AgentError {
+  return new AgentError("deadline", `another interface of ${url} was verified first`, { sent: "no" });
 }
 
-/** Nobody listening is another thing than somebody who speaks nothing we know. */
+/** The first failure: an unreachable peer is reported as such, not as one with unknown protocols. */
 function problemOf(outcomes: readonly PromiseSettledResult<unknown>[]): Maybe<AgentError> {
   const reason = outcomes.map(reasonOf).find((each) => each !== undefined);
   return reason === undefined ? undefined : AgentError.from(reason);
 }
 
-/** Whoever answers for the host may be another agent than the one this address means: no message goes to it by mistake. */
-function onlyTheHost(url: string, findings: readonly FoundBy[]): AgentError {
+function onlyHostWide(url: string, findings: readonly FoundBy[]): AgentError {
   const names = [...new Set(findings.flatMap(({ finding }) => finding.peers.map(({ card }) => card.name)))];
   const { origin } = new URL(url);
-  return new AgentError("not_found", `no agent answers at ${url}; at ${origin} there is ${names.join(", ")}`, { sent: "no" });
+  return new AgentError("not_found", `no agent found at ${url}; ${origin} serves ${names.join(", ")}`, { sent: "no" });
 }
 
-function speaksOther(url: string, pin: Maybe<string>): AgentError {
-  const how = pin === undefined ? "in no protocol known here" : `not in ${pin}`;
-  return new AgentError("unsupported", `something answers at ${url}, but ${how}`, { sent: "no" });
+function unknownProtocol(url: string, pin: Maybe<string>): AgentError {
+  const missing = pin === undefined ? "no registered protocol is spoken there" : `not in ${pin}`;
+  return new AgentError("unsupported", `something answers at ${url}, but ${missing}`, { sent: "no" });
 }
 
-/** All ways to reach the peer, the best first; a pin leaves only what it names. */
-export function candidatesOf(verdict: DiscoveryResult, pin: Maybe<string>): readonly Candidate[] {
-  const all = verdict.findings.flatMap(({ protocol, finding }) => finding.peers.map((peer) => ({ protocol, peer })));
+/** All interfaces of the peer, the preferred one first; a pin leaves only what it names. */
+export function candidatesOf(result: DiscoveryResult, pin: Maybe<string>): readonly Candidate[] {
+  const all = result.findings.flatMap(({ protocol, finding }) => finding.peers.map((peer) => ({ protocol, peer })));
   if (pin === undefined) return all;
   const [hint = "", binding] = pin.split("/", 2);
   const pinned = all.filter(
@@ -144,8 +143,8 @@ export function candidatesOf(verdict: DiscoveryResult, pin: Maybe<string>): read
   throw noSuchInterface(pin, all);
 }
 
-/** What was wanted, and what there is instead. */
-export function noSuchInterface(wanted: string, ways: readonly Candidate[]): AgentError {
-  const known = [...new Set(ways.map(({ protocol, peer }) => `${protocol.id}@${peer.version}/${peer.binding}`))];
-  return new AgentError("unsupported", `the peer is not reached by ${wanted}; it is by ${known.join(", ")}`, { sent: "no" });
+/** The error for an interface the peer does not have; names those it has. */
+export function noSuchInterface(wanted: string, candidates: readonly Candidate[]): AgentError {
+  const known = [...new Set(candidates.map(({ protocol, peer }) => `${protocol.id}@${peer.version}/${peer.binding}`))];
+  return new AgentError("unsupported", `the peer has no interface for ${wanted}; available: ${known.join(", ")}`, { sent: "no" });
 }

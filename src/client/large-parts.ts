@@ -24,16 +24,17 @@ import {
 } from "../tasks/index.js";
 import { poolLink } from "../transport/node/index.js";
 
+/** Where and when large content is stored instead of sent inline. */
 export interface LargePartOptions {
   readonly store: ArtifactStore;
-  /** What links are signed with, at least 32 bytes. Default: made at start, so links do not outlive the process. */
+  /** The signing key of links, at least 32 bytes. Default: generated at start, so links do not outlive the process. */
   readonly secret?: Uint8Array;
   readonly linkMs?: number;
-  /** Content of this many bytes or more travels by reference. Default: 1 MB. */
+  /** Content of this many bytes or more is sent by reference. Default: 1 MB. */
   readonly inlineBytes?: number;
 }
 
-/** The artifact side of a host: what is served, what is moved out of messages, and how links are followed. */
+/** The artifacts of a host: the routes that serve them, and how content is moved out of messages. */
 export interface LargeParts {
   readonly routes: readonly ExtraRoute[];
   move(content: Content, owner: string): Content | Promise<Content>;
@@ -65,18 +66,18 @@ function sizeOf(parts: readonly Part[]): number {
   return bytes;
 }
 
-/** The agent as before, except that what it says may be larger than a message: large parts leave as references. */
+/** Wraps an agent so that large parts of its output are sent by reference. */
 export function externalizeLargeParts(handle: AgentFunction, { move }: LargeParts): AgentFunction {
   return (message, task) => {
     const output = handle(message, task);
-    if (isStream(output)) return referring(output, (content) => move(content, task.owner));
+    if (isStream(output)) return externalizeStream(output, (content) => move(content, task.owner));
     return Promise.resolve(output).then((result) => movedResult(result, (content) => move(content, task.owner)));
   };
 }
 
 type Move = (content: Content) => Content | Promise<Content>;
 
-async function* referring(output: AgentStream, move: Move): AgentStream {
+async function* externalizeStream(output: AgentStream, move: Move): AgentStream {
   let step = await output.next();
   try {
     while (!step.done) {
@@ -86,7 +87,7 @@ async function* referring(output: AgentStream, move: Move): AgentStream {
     }
     return await movedResult(step.value, move);
   } finally {
-    // A run that was stopped ends the agent's own generator too, so that its cleanup runs.
+    // Stopping the run also ends the agent's generator, so that its cleanup runs.
     if (!step.done) await output.return(undefined);
   }
 }
@@ -123,14 +124,14 @@ async function movedResult(result: Result, move: Move): Promise<Result> {
   return move(result as Content);
 }
 
-/** Follows links out of messages that came from an address of this class: never to a more private one. */
+/** Follows links in messages from an address of this class, never to a more private one. */
 export function followLinks(from: AddressClass, allow?: readonly string[]): FetchPart {
   const guard = createGuard({ from, allow, resolve: resolveByDns });
   return (part, signal) =>
     fetchPart(part, { guard, linkTo: (target) => poolLink({ lookup: pinnedLookup(target) }), cancel: cancelFrom(signal) });
 }
 
-/** What a URL points to, by the same way out: at most so many bytes, and no longer than it may take. */
+/** Fetches a URL through the same guard, with a limit of bytes and of time. */
 export function followUrls(from: AddressClass, allow?: readonly string[]): Host["follow"] {
   const guard = createGuard({ from, allow, resolve: resolveByDns });
   return async (url, { bytes, timeoutMs }) => {
@@ -140,7 +141,7 @@ export function followUrls(from: AddressClass, allow?: readonly string[]): Host[
       { kind: "url", url },
       { guard, linkTo: (target) => poolLink({ lookup: pinnedLookup(target) }), limits, cancel },
     );
-    if (part.kind !== "raw") throw new AgentError("internal", "a fetched URL came back as something else than bytes");
+    if (part.kind !== "raw") throw new AgentError("internal", "a fetched URL did not yield bytes");
     return part.bytes;
   };
 }

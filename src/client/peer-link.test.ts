@@ -30,7 +30,7 @@ async function asking(authority: Authority): Promise<string> {
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test("our certificate is shown at the address the user gave, and at no other a card may name", async () => {
+test("the client certificate is presented at the configured address only", async () => {
   const authority = await makeAuthority();
   const [own, other] = await Promise.all([asking(authority), asking(authority)]);
   const ours = await authority.issue({ hosts: ["ann.example"], client: true });
@@ -44,7 +44,7 @@ test("our certificate is shown at the address the user gave, and at no other a c
   expect(await seenAt(`${other}/a2a`)).toBe("nobody");
 });
 
-test("what a card names is guarded, what the user named is not", async () => {
+test("addresses from a card are guarded, configured ones are not", async () => {
   const link = peerLink("http://93.184.216.34", DEFAULT_LIMITS, undefined);
   cleanups.push(() => link.close());
   await expect(link.exchange(makeRequest({ method: "GET", url: "http://127.0.0.1:9/" }))).rejects.toMatchObject({

@@ -5,8 +5,8 @@ import { poolLink } from "../transport/node/index.js";
 import { type Credentials, isAtOrigin } from "./credentials.js";
 
 /**
- * Pooled connections to a peer. The address the user gave is dialled as it is, with our certificate. Every other one came
- * out of a document found there: it passes the guard, and never sees the certificate, which says who we are.
+ * Pooled connections to a peer. The configured address is dialled directly, with the client certificate. Every other address
+ * comes from a document of the peer: it passes the outbound guard and is never shown the client certificate.
  */
 export function peerLink(url: string, limits: Limits, tls: Credentials["tls"]): Link {
   const own = poolLink({ limits, tls });

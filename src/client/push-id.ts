@@ -1,6 +1,6 @@
 import type { PushConfig } from "../envelope/index.js";
 
-/** Every try of one notification carries the same id, so that a receiver can drop what it has taken already. */
+/** Every attempt to deliver one notification carries the same id, so that a receiver can drop duplicates. */
 export const PUSH_ID_HEADER = "idempotency-key";
 
 export function pushId({ taskId, id }: PushConfig, seq: number): string {

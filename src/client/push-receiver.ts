@@ -9,47 +9,47 @@ import { requestListener } from "../transport/node/index.js";
 import { errorResponse } from "../transport/response.js";
 import { PUSH_ID_HEADER } from "./push-id.js";
 
-/** What was given when the webhook was registered. At least one of the two, or everybody may tell us anything. */
+/** The secrets the webhook was registered with: at least one of the two, unless `fromAnybody` is set. */
 export interface PushReceiverOptions {
   readonly token?: string;
   readonly authentication?: { readonly scheme: string; readonly credentials: string };
-  /** Said in words: take notifications from whoever finds the address. */
+  /** Explicitly accepts notifications from anonymous senders. */
   readonly fromAnybody?: boolean;
   /** Default: every registered protocol. */
   readonly protocols?: readonly Protocol[];
   readonly ids?: IdSource;
 }
 
-/** A webhook, to be put behind an address of your own. */
+/** A webhook, to be served at an address of your own. */
 export interface PushReceiver {
   readonly exchange: Exchange;
-  /** For whatever speaks WHATWG fetch. */
+  /** For WHATWG fetch. */
   fetch(request: globalThis.Request): Promise<globalThis.Response>;
-  /** For `node:http` and what is made of it. Mount it before any body parser. */
+  /** For `node:http` and frameworks on it. Mount it before any body parser. */
   readonly listener: ReturnType<typeof requestListener>;
 }
 
-/** Notifications that are remembered so that a second delivery is answered and not handed on. */
+/** Delivery ids remembered, so that duplicates are acknowledged and not handled again. */
 const REMEMBERED = 10_000;
 const MAX_ID_CHARS = 4_096;
 
 /**
- * Takes push notifications of every protocol and version. Each is handed to `onEvent` once, in the order of arrival; it is
- * acknowledged when `onEvent` is done, and the sender tries again when it throws.
+ * Receives push notifications of every protocol and version. Each is passed to `onEvent` once, in the order of arrival, and
+ * acknowledged when `onEvent` is done. If it throws, the sender retries.
  */
 export function pushReceiver(options: PushReceiverOptions, onEvent: (event: AgentEvent) => void | Promise<void>): PushReceiver {
-  const mayTell = tellerCheck(options);
+  const isAuthentic = senderCheck(options);
   const readers = options.protocols ?? registered;
   const ids = options.ids ?? systemIds;
-  const taken = new RecentMap<Promise<void>>(REMEMBERED);
+  const handled = new RecentMap<Promise<void>>(REMEMBERED);
 
   async function exchange(request: HttpRequest): Promise<HttpResponse> {
-    if (request.method !== "POST") return refused(405, "invalid_message", "notifications come by POST", { allow: "POST" });
+    if (request.method !== "POST") return refused(405, "invalid_message", "notifications are sent by POST", { allow: "POST" });
     let event: AgentEvent;
     try {
       const notice = readWith(readers, request, ids);
-      if (!mayTell(request, notice?.token)) return refused(401, "unauthenticated", "the token or the credentials are not right");
-      if (notice === undefined) return refused(400, "decode", "this is no notification of a protocol spoken here");
+      if (!isAuthentic(request, notice?.token)) return refused(401, "unauthenticated", "invalid token or credentials");
+      if (notice === undefined) return refused(400, "decode", "not a notification of a registered protocol");
       event = notice.event();
     } catch (thrown) {
       return errorResponse(400, AgentError.from(thrown));
@@ -62,17 +62,17 @@ export function pushReceiver(options: PushReceiverOptions, onEvent: (event: Agen
     }
   }
 
-  /** The same id a second time waits for the first and shares its fate; after a failure it counts anew. */
+  /** A duplicate waits for the first delivery and shares its result; after a failure the id can be delivered again. */
   async function once(id: Maybe<string>, event: AgentEvent): Promise<void> {
     if (id === undefined || id.length > MAX_ID_CHARS) return onEvent(event);
-    const before = taken.get(id);
-    if (before !== undefined) return before;
+    const first = handled.get(id);
+    if (first !== undefined) return first;
     const work = (async () => onEvent(event))();
-    taken.set(id, work);
+    handled.set(id, work);
     try {
       await work;
     } catch (thrown) {
-      taken.delete(id);
+      handled.delete(id);
       throw thrown;
     }
   }
@@ -88,11 +88,11 @@ function readWith(readers: readonly Protocol[], request: HttpRequest, ids: IdSou
   return undefined;
 }
 
-/** Everything that was agreed on must be there; digests are compared, so the time it takes tells nothing. */
-function tellerCheck(options: PushReceiverOptions): (request: HttpRequest, token: Maybe<string>) => boolean {
+/** Every configured secret must match; digests are compared, so timing reveals nothing. */
+function senderCheck(options: PushReceiverOptions): (request: HttpRequest, token: Maybe<string>) => boolean {
   const { token, authentication, fromAnybody } = options;
   if (token === undefined && authentication === undefined && fromAnybody !== true) {
-    throw new AgentError("invalid_message", "a push receiver needs a token or credentials, or fromAnybody");
+    throw new AgentError("invalid_message", "a push receiver needs token or authentication, or fromAnybody: true");
   }
   const digest = blindDigest();
   const same = (given: Maybe<string>, expected: Maybe<string>): boolean =>

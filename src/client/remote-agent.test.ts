@@ -33,7 +33,7 @@ describe("textOfAnswer()", () => {
     expect(() => textOfAnswer(ended(status))).toThrow(expect.objectContaining({ code, message }));
   });
 
-  test("of a task that ended well is what came out", () => {
+  test("of a completed task is its output", () => {
     expect(textOfAnswer(ended({ state: "completed", at: 0 }))).toBe("half");
   });
 });

@@ -25,18 +25,19 @@ import {
 } from "../envelope/index.js";
 import type { IdSource } from "../protocols/protocol.js";
 
+/** Options of one message. */
 export interface SendOptions {
   /** Continues this task. */
   readonly task?: string;
-  /** The conversation; also the anchor by which lost work is found again. */
+  /** The conversation. Interrupted work is found again by it. */
   readonly session?: string;
-  /** The same key never starts a second task within the peer's window. */
+  /** The idempotency key: the same key never starts a second task within the peer's window. */
   readonly key?: string;
-  /** `a2a@0.3`: by which protocol and version, for this message only. */
+  /** The protocol and version for this message only: `a2a@0.3`. */
   readonly hint?: string;
   readonly intent?: string;
   readonly priority?: number;
-  /** How long the work may take, in milliseconds. Limits the work, not the wait. */
+  /** The time limit of the work, in milliseconds; it does not limit the wait. */
   readonly ttlMs?: number;
   readonly tags?: readonly string[];
   readonly metadata?: Metadata;
@@ -44,21 +45,22 @@ export interface SendOptions {
   readonly outputModes?: readonly string[];
   readonly historyLength?: number;
   readonly push?: PushConfig;
-  /** W3C trace context to continue; the call that made us do this. */
+  /** The W3C trace context to continue. */
   readonly traceparent?: string;
+  /** The message that caused this one. */
   readonly parent?: Envelope;
-  /** Stop waiting. Does not stop the work. */
+  /** Stops the wait, not the work. */
   readonly signal?: AbortSignal;
 }
 
-/** A peer as a program sees it, whatever it speaks. */
+/** The client of one agent, independent of its protocol. */
 export interface AgentClient {
   readonly handler: Handler;
-  /** The answer's text. A task that failed, or was refused, throws. */
+  /** The text of the answer. Throws for a task that failed, was rejected or was canceled. */
   ask(content: Content, options?: SendOptions): Promise<string>;
-  /** The whole answer: a message, or the task when it has ended or asks something. */
+  /** The complete answer: a message, or the task once it has ended or requires input. */
   send(content: Content, options?: SendOptions): Promise<EventOf<"send">>;
-  /** The task as soon as it exists. */
+  /** Returns the task as soon as it exists. */
   start(content: Content, options?: SendOptions): Promise<EventOf<"send">>;
   stream(content: Content, options?: SendOptions): AsyncIterable<EventOf<"send">>;
   getTask(taskId: string, options?: { readonly historyLength?: number; readonly signal?: AbortSignal }): Promise<Task>;
@@ -71,30 +73,31 @@ export interface AgentClient {
     taskId: string,
     options?: { readonly after?: string; readonly signal?: AbortSignal },
   ): AsyncIterable<EventOf<"task.subscribe">>;
-  /** The webhooks of a task, with how far each was told where the peer says so. Never their secrets. */
+  /** The push configurations of a task, with their delivery progress where the peer reports it. Never their secrets. */
   pushes(taskId: string, options?: { readonly signal?: AbortSignal }): Promise<readonly PushConfig[]>;
-  /** Tells this webhook what happens to the task from now on; the same id replaces. */
+  /** Registers a webhook for the events of the task from now on; the same id replaces. */
   setPush(taskId: string, webhook: Webhook, options?: { readonly signal?: AbortSignal }): Promise<PushConfig>;
   deletePush(taskId: string, id: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
   extendedCard(): Promise<Card>;
 }
 
-/** Where to be told, and what the teller has to show there. */
+/** A webhook address, and what its sender must present there. */
 export interface Webhook extends Pick<PushConfig, "url" | "token" | "authentication"> {
   readonly id?: string;
 }
 
-export interface AgentClientStart {
+/** What an `AgentClient` is made from. */
+export interface AgentClientOptions {
   readonly handler: Handler;
-  /** Who speaks, and to whom: names for the envelope. */
+  /** The source and destination names of envelopes. */
   readonly src: string;
   dst(): string;
   readonly ids: IdSource;
   readonly onLoss?: Maybe<LossSink>;
 }
 
-/** The convenience around a handler. Everything here is composition: the handler does the work. */
-export function agentClient({ handler, src, dst, ids, onLoss }: AgentClientStart): AgentClient {
+/** The methods of a client, built on a handler. */
+export function agentClient({ handler, src, dst, ids, onLoss }: AgentClientOptions): AgentClient {
   const envelopeFor = (content: Content, options: SendOptions, stream: boolean): Envelope =>
     newEnvelope(
       {
@@ -127,7 +130,7 @@ export function agentClient({ handler, src, dst, ids, onLoss }: AgentClientStart
       reportLoss: onLoss,
     });
 
-  function sending(content: Content, options: SendOptions, delivery: OperationOf<"send">["delivery"]): Reply {
+  function sendWith(content: Content, options: SendOptions, delivery: OperationOf<"send">["delivery"]): Reply {
     const envelope = envelopeFor(content, options, delivery === "stream");
     const { historyLength, outputModes, push } = options;
     const operation: Operation = { kind: "send", envelope, delivery, task: "auto", historyLength, outputModes, push };
@@ -137,11 +140,11 @@ export function agentClient({ handler, src, dst, ids, onLoss }: AgentClientStart
   return {
     handler,
     async ask(content, options = {}) {
-      return textOfAnswer(await one<"send">(sending(content, options, "answer")));
+      return textOfAnswer(await one<"send">(sendWith(content, options, "answer")));
     },
-    send: (content, options = {}) => one<"send">(sending(content, options, "answer")),
-    start: (content, options = {}) => one<"send">(sending(content, options, "accepted")),
-    stream: (content, options = {}) => many<"send">(sending(content, options, "stream")),
+    send: (content, options = {}) => one<"send">(sendWith(content, options, "answer")),
+    start: (content, options = {}) => one<"send">(sendWith(content, options, "accepted")),
+    stream: (content, options = {}) => many<"send">(sendWith(content, options, "stream")),
     async getTask(taskId, options = {}) {
       return (
         await one<"task.get">(handler({ kind: "task.get", taskId, historyLength: options.historyLength }, callFor(options)))
@@ -152,7 +155,7 @@ export function agentClient({ handler, src, dst, ids, onLoss }: AgentClientStart
       return (await one<"task.cancel">(handler({ kind: "task.cancel", taskId }, callFor(options)))).task;
     },
     subscribe(taskId, options = {}) {
-      // A cursor is whatever an earlier event of this task carried.
+      // A cursor is opaque: whatever an earlier event of this task carried.
       const after = options.after as Maybe<Cursor>;
       return many<"task.subscribe">(handler({ kind: "task.subscribe", taskId, after, follow: true }, callFor(options)));
     },
@@ -172,10 +175,10 @@ export function agentClient({ handler, src, dst, ids, onLoss }: AgentClientStart
   };
 }
 
-/** One answer of the right kind: `checkAnswers` around every client half has refused all others. */
+/** One answer of the right kind: `checkAnswers` has rejected all others. */
 async function one<K extends Operation["kind"]>(reply: Reply): Promise<EventOf<K>> {
   if (isPromise(reply)) return (await reply) as EventOf<K>;
-  throw new AgentError("internal", "one answer was expected and a stream came");
+  throw new AgentError("internal", "expected one answer and received a stream");
 }
 
 function many<K extends Operation["kind"]>(reply: Reply): AsyncIterable<EventOf<K>> {
@@ -186,14 +189,14 @@ async function* onlyOne(reply: Promise<AgentEvent>): AsyncGenerator<AgentEvent, 
   yield await reply;
 }
 
-/** The text of an answer; a task that did not end well is an error here, because its text would pass for an answer. */
+/** The text of an answer. Throws for an unsuccessful task, whose text is not an answer. */
 export function textOfAnswer(event: EventOf<"send">): string {
   if (event.kind === "message") return textOf(event.message.content);
   if (event.kind !== "task") return "";
   const { status } = event.task;
   if (status.state === "failed" || status.state === "rejected" || status.state === "canceled") {
-    const said = textOf(status.message?.content ?? []);
-    const why = said === "" && status.state === "failed" ? (status.error?.message ?? "") : said;
+    const text = textOf(status.message?.content ?? []);
+    const why = text === "" && status.state === "failed" ? (status.error?.message ?? "") : text;
     const code =
       status.state === "failed" ? (status.error?.code ?? "internal") : status.state === "canceled" ? "cancelled" : "forbidden";
     throw new AgentError(code, `the task was ${status.state}${why === "" ? "" : `: ${why}`}`, {

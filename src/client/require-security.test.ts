@@ -30,13 +30,13 @@ async function met(traits: Partial<Traits>, url: string): Promise<readonly strin
   return through;
 }
 
-describe("aboveFloor()", () => {
-  it("lets a call through that demands nothing", async () => {
+describe("requireSecurity()", () => {
+  it("passes a call without requirements", async () => {
     const handler = requireSecurity(async () => ({ kind: "done" }), { id: "toy", traits: plain }, { url: "http://a.example" });
     await expect(handler({ kind: "ping" }, startCall())).resolves.toEqual({ kind: "done" });
   });
 
-  it("refuses what the way to the peer does not give, before anything is sent", async () => {
+  it("rejects what the interface does not provide, before anything is sent", async () => {
     expect(await met({}, "http://a.example")).toEqual([]);
     expect(await met({}, "https://a.example")).toEqual(["encrypted", "identity"]);
     expect(await met({ signed: "hop", sealed: "hop" }, "http://a.example")).toEqual(["encrypted", "signed", "identity"]);

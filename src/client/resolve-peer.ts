@@ -16,39 +16,40 @@ import { DiscoveryCache } from "./discovery-cache.js";
 import { peerLink } from "./peer-link.js";
 import type { Candidate, Shares } from "./pick-interface.js";
 
+/** How to find and call a peer. */
 export interface ConnectOptions {
   /** Default: every registered protocol. */
   readonly protocols?: readonly Protocol[];
-  /** `a2a`, `a2a@0.3` or `a2a@0.3/JSONRPC`: only this way, and no other is tried. */
+  /** `a2a`, `a2a@0.3` or `a2a@0.3/JSONRPC`: use only this interface; no other is tried. */
   readonly pin?: string;
-  /** Protocols that may be used at all, by id or name, such as a routing decision left. Default: all that are known here. */
+  /** Protocols that may be used, by id or name, for example those a routing decision left. Default: all registered ones. */
   readonly feasible?: readonly string[];
-  /** Chooses, once per connection, where the peer speaks several of them. Default: the order of the peer's card. */
+  /** Selects the protocol, once per connection, where the peer supports several. Default: the order of the peer's card. */
   readonly chooser?: ProtocolChooser;
   readonly credentials?: Credentials;
-  /** Whose signatures on the peer's card count, and whether one is required. Default: nobody's, and none. */
+  /** Which card signatures are trusted, and whether one is required. Default: none are, and none is. */
   readonly trust?: CardTrust;
-  /** Hears of everything the chosen way could not carry, in either direction. */
+  /** Called for everything the selected interface could not carry, in either direction. */
   readonly onLoss?: LossSink;
-  /** How long to wait for one answer, streams included. Default: no limit but the transport's own. */
+  /** The time limit of one call, streams included. Default: only the limits of the transport. */
   readonly timeoutMs?: number;
-  /** False: a stream that is cut stays cut. Default: it is taken up where the peer can give the rest. */
+  /** False: interrupted streams are not resumed. Default: resumed where the peer supports it. */
   readonly resume?: boolean;
-  /** How long discovery may take. */
+  /** The time limit of discovery. Default: 10 s. */
   readonly discoverMs?: number;
   /** Policies around every call, outermost first. */
   readonly layers?: readonly Layer[];
-  /** Our own name: who calls. */
+  /** The name of the calling agent. */
   readonly as?: string;
-  /** The peer's configured name, for metrics. Default: the name on its card is not used; `other` is. */
+  /** The peer's configured name, for metric labels. Default: `other`, never the name on its card. */
   readonly id?: string;
   readonly telemetry?: Telemetry;
   readonly limits?: Limits;
-  /** Percent of the sends by protocol and version; can be changed later with `share`. */
+  /** Percentage of sends by protocol and version; can be changed later with `share`. */
   readonly shares?: Shares;
-  /** Where verdicts are kept. Default: one for the process. */
+  /** Where discovery results are kept. Default: one cache for the process. */
   readonly discoveryCache?: DiscoveryCache;
-  /** What carries the bytes. Default: pooled HTTP. */
+  /** The transport. Default: pooled HTTP. */
   readonly link?: Link;
   readonly clock?: Clock;
   readonly ids?: IdSource;
@@ -56,79 +57,79 @@ export interface ConnectOptions {
 }
 
 const DISCOVER_MS = 10_000;
-const sharedVerdicts = new DiscoveryCache();
+const sharedCache = new DiscoveryCache();
 
-/** An address, and everything needed to find out about it and to call it. */
+/** An address with everything needed to discover and call the peer there. */
 export interface PeerTarget {
   readonly address: string;
   readonly as: string;
   readonly options: ConnectOptions;
   readonly link: Link;
-  /** The link with the credentials, for each card. */
+  /** The links that present credentials, one for each card. */
   readonly credentials: CredentialLinks;
   readonly checkCard: CheckCard;
   readonly ids: IdSource;
   readonly clock: Clock;
   readonly discoveryCache: DiscoveryCache;
-  /** Under which its verdict is kept. */
+  /** The key of its discovery result in the cache. */
   readonly key: string;
 }
 
-/** What was found out, ready to be called. */
+/** A peer after discovery: the connection to call and the evidence for it. */
 export interface ResolvedPeer {
   readonly connection: Connection;
   readonly evidence: readonly string[];
   readonly verified: boolean;
-  /** What the signatures of the card we go by are worth. */
+  /** The result of checking the signatures of the card in use. */
   readonly cardTrust: CheckedCard["trust"];
 }
 
 export function peerTargetOf(address: string, options: ConnectOptions): PeerTarget {
   const limits = options.limits ?? DEFAULT_LIMITS;
   const { credentials: own = {}, clock = systemClock } = options;
-  const bare = options.link ?? peerLink(address, limits, own.tls);
-  const credentials = credentialLinks(bare, address, own, () => clock.now());
+  const base = options.link ?? peerLink(address, limits, own.tls);
+  const credentials = credentialLinks(base, address, own, () => clock.now());
   return {
     address,
     as: options.as ?? "",
     options,
     link: credentials.plain,
     credentials,
-    checkCard: cardChecker(options.trust, bare, () => clock.now()),
+    checkCard: cardChecker(options.trust, base, () => clock.now()),
     ids: options.ids ?? systemIds,
     clock,
-    discoveryCache: options.discoveryCache ?? sharedVerdicts,
-    key: verdictKey(address, options),
+    discoveryCache: options.discoveryCache ?? sharedCache,
+    key: cacheKey(address, options),
   };
 }
 
-/** By the verdict that is known and fresh, unless it is to be found out anew. */
-export async function resolvePeer(target: PeerTarget, anew: boolean): Promise<ResolvedPeer> {
+/** Uses the cached discovery result while it is fresh, unless `rediscover` is set. */
+export async function resolvePeer(target: PeerTarget, rediscover: boolean): Promise<ResolvedPeer> {
   const { address, options, link, clock, discoveryCache, key } = target;
   const { protocols = registered, discoverMs = DISCOVER_MS } = options;
-  const known = discoveryCache.get(key, clock.now());
-  const verdict =
-    known?.fresh === true && !anew
-      ? known.verdict
+  const cached = discoveryCache.get(key, clock.now());
+  const discovered =
+    cached?.fresh === true && !rediscover
+      ? cached.result
       : await discoverPeer(address, {
           protocols,
           link,
           clock,
           discoverMs,
-          known: known?.verdict,
+          known: cached?.result,
           check: gateOf(target),
           pin: options.pin,
         });
-  discoveryCache.put(key, verdict);
-  // Verdicts are shared by the whole process, whom to trust is not: so the card is looked at anew for every target.
+  discoveryCache.put(key, discovered);
+  // The cache is shared by the process, trust settings are not: the card is checked for every target.
   const trusted = await trustedInterfaces(
-    feasibleInterfaces(candidatesOf(verdict, options.pin), options.feasible),
+    feasibleInterfaces(candidatesOf(discovered, options.pin), options.feasible),
     target.checkCard,
   );
-  const { ways, evidence } = await chosenFirst(trusted, options.chooser, clock);
-  const [{ checked }] = ways;
-  const candidates = ways.map(({ candidate }) => candidate);
-  const finding = verdict.findings.find(({ protocol }) => protocol === candidates[0]?.protocol)?.finding;
+  const { interfaces, evidence } = await chosenFirst(trusted, options.chooser, clock);
+  const [{ checked }] = interfaces;
+  const candidates = interfaces.map(({ candidate }) => candidate);
+  const finding = discovered.findings.find(({ protocol }) => protocol === candidates[0]?.protocol)?.finding;
   return {
     connection: connectionTo(target, candidates),
     evidence: [...evidence, ...(finding?.evidence ?? []), ...(checked.evidence === undefined ? [] : [checked.evidence])],
@@ -137,7 +138,7 @@ export async function resolvePeer(target: PeerTarget, anew: boolean): Promise<Re
   };
 }
 
-/** With somebody to trust, a card is checked before even a probe goes where it leads. */
+/** With trust settings, a card is checked before its addresses are probed. */
 function gateOf({ options, checkCard }: PeerTarget): Maybe<CardGate> {
   return options.trust === undefined ? undefined : async (card) => void (await checkCard(card));
 }
@@ -151,22 +152,23 @@ function connectionTo(target: PeerTarget, candidates: readonly Candidate[]): Con
     candidates,
     ids,
     random: options.random ?? Math.random,
-    wrap: (handler, candidate) => layered(admissible(handler, target, candidate), target, candidate, learning?.(candidate)),
-    onVersionError: () => discoveryCache.end(key),
+    wrap: (handler, candidate) =>
+      layered(rejectUnsatisfied(handler, target, candidate), target, candidate, learning?.(candidate)),
+    onVersionError: () => discoveryCache.delete(key),
   });
   connection.shares = options.shares ?? {};
   return connection;
 }
 
-/** A demand of the card that cannot be met is said before anything is sent. The card itself is for everybody. */
-function admissible(handler: Handler, { credentials }: PeerTarget, { peer }: Candidate): Handler {
+/** Rejects calls whose card requirements the credentials cannot satisfy, before anything is sent. The public card needs none. */
+function rejectUnsatisfied(handler: Handler, { credentials }: PeerTarget, { peer }: Candidate): Handler {
   const problem = credentials.problemWith(peer.card);
   if (problem === undefined) return handler;
   return (operation, call) =>
     operation.kind === "card" && !operation.extended ? handler(operation, call) : Promise.reject(problem);
 }
 
-/** Outermost first: what learns from the call, what watches the whole of it, the user's policies, the time limit, what mends streams, what checks answers, what watches each try. */
+/** Outermost first: outcome reporting, telemetry, policies, deadline, stream resumption, answer checks, telemetry of each attempt. */
 function layered(handler: Handler, target: PeerTarget, candidate: Candidate, learning: Maybe<Layer>): Handler {
   const { address, options, clock } = target;
   const edge = edgeOf(target, candidate);
@@ -187,12 +189,12 @@ function layered(handler: Handler, target: PeerTarget, candidate: Candidate, lea
   return stack(layers)(handler);
 }
 
-/** Labels are configured names: the name on a peer's card is whatever the peer likes. */
+/** Labels are configured names only: a peer controls the name on its card. */
 function edgeOf({ options }: PeerTarget, { protocol }: Candidate): Edge {
   return { srcAgent: options.as ?? "other", dstId: options.id ?? "other", protocol: protocol.id };
 }
 
-/** Other credentials may see another card; another list of protocols, or a pin, looks for other things. */
-function verdictKey(url: string, { credentials = {}, protocols = registered, pin }: ConnectOptions): string {
+/** Credentials, protocols and the pin are part of the key: each can change what discovery finds. */
+function cacheKey(url: string, { credentials = {}, protocols = registered, pin }: ConnectOptions): string {
   return JSON.stringify([url, credentials, pin, protocols.map(({ id, versions }) => `${id}@${versions.join("+")}`)]);
 }

@@ -43,7 +43,7 @@ describe("satisfy()", () => {
       { headers: { authorization: "Basic x" } },
     ],
     [
-      "the first that can be met, and no more than it asks for",
+      "the first that can be satisfied, and no more than it requires",
       oneOf(oauth2("https://other.example/token"), apiKey("header", "X-Key"), http("Bearer")),
       { bearer: "t", apiKey: "k" },
       { headers: { authorization: "Bearer t" } },
@@ -72,7 +72,7 @@ describe("satisfy()", () => {
       expect(satisfy(security, credentials as Credentials, URL)).toMatchObject(want);
     });
 
-  test("shows what was configured where nothing is demanded, and places a key where one is offered", () => {
+  test("presents the configured headers where nothing is required, and places a key where one is optional", () => {
     const none: Security = { schemes: {}, anyOf: [] };
     expect(satisfy(none, { bearer: "t", headers: { "X-A": "1" } }, URL)).toEqual({
       headers: { "x-a": "1", authorization: "Bearer t" },
@@ -84,7 +84,7 @@ describe("satisfy()", () => {
     expect(satisfy(optional, {}, URL)).toEqual({ headers: {} });
   });
 
-  test("meets all schemes of one alternative, or none", () => {
+  test("satisfies all schemes of one alternative, or none", () => {
     const both: Security = {
       schemes: { key: apiKey("header", "X-Key"), token: http("bearer") },
       anyOf: [{ key: [], token: [] }],
@@ -111,7 +111,7 @@ describe("satisfy()", () => {
       expect(error.message).not.toContain("s3cret");
     });
 
-  test("says which schemes are wanted and which option gives them", () => {
+  test("names the required schemes and the options that provide them", () => {
     const error = problem(oneOf(apiKey("header", "X-Key"), http("Bearer"), { mtlsSecurityScheme: {} }), {});
     expect(error).toMatchObject({ code: "unauthenticated", facts: { sent: "no" } });
     for (const word of ["s0", "X-Key", "credentials.apiKey", "credentials.bearer", "credentials.tls"])
@@ -124,7 +124,7 @@ describe("satisfy()", () => {
     expect(problem(hostile, {}).message).not.toContain("\u001b");
   });
 
-  test("lets no card overwrite what frames a message", () => {
+  test("rejects API keys in framing headers", () => {
     for (const name of ["Host", "Content-Length", "Transfer-Encoding", "a\r\nb", ""])
       expect(problem(oneOf(apiKey("header", name)), { apiKey: "k" }).code).toBe("unauthenticated");
   });

@@ -1,5 +1,4 @@
-import { type AddressBook, createAddressBook, type PeerAddress } from "../client/address-book.js";
-import type { EdgeOptions } from "../client/edge.js";
+import { type AddressBook, createAddressBook, type EdgeOptions, type PeerAddress } from "../client/address-book.js";
 import type {
   Call,
   Card,
@@ -16,11 +15,12 @@ import type {
 } from "../envelope/index.js";
 import type { AgentFunction } from "../tasks/index.js";
 
-/** A skill of an agent; one with a function of its own is answered by it whenever a message names the skill as its intent. */
+/** A skill of an agent. Its own function, if any, handles messages that name the skill as their intent. */
 export interface AgentSkill extends Skill {
   readonly handle?: AgentFunction;
 }
 
+/** What an agent is made from. */
 export interface AgentOptions {
   /** Unique among the agents of one host; part of addresses, so letters, digits, dots, dashes and underscores. */
   readonly name: string;
@@ -28,24 +28,24 @@ export interface AgentOptions {
   readonly handle: AgentFunction;
   readonly version?: string;
   readonly skills?: readonly AgentSkill[];
-  /** Media types it takes. When given, a message with another one is refused; when not, everything is taken. */
+  /** Accepted media types; messages with others are rejected. Default: all are accepted. */
   readonly inputModes?: readonly string[];
   readonly outputModes?: readonly string[];
   readonly provider?: Card["provider"];
   readonly documentationUrl?: string;
   readonly iconUrl?: string;
   readonly extensions?: readonly Extension[];
-  /** A run that lost its process may be started again: then it runs at least once instead of at most once. */
+  /** A run whose process ended may be started again: at least once instead of at most once. */
   readonly restartable?: boolean;
-  /** What an authenticated caller sees beside the public card. Undefined for a caller that gets none. */
+  /** What an authenticated caller sees beyond the public card. Undefined: this caller gets none. */
   readonly extendedCard?: (caller: Principal) => Maybe<Partial<Omit<Card, "name" | "interfaces">>>;
-  /** Agents this one calls by a short name: a URL, or a URL with protocol and credentials of its own. */
+  /** Agents this one calls by name: a URL, or a URL with its own protocol and credentials. */
   readonly peers?: { readonly [id: string]: string | PeerAddress };
-  /** How it calls them. */
+  /** How it calls its peers. */
   readonly edges?: EdgeOptions;
 }
 
-/** An agent of ours: a function with a card and an address book. Served by `serve` or `mount`, on every protocol at once. */
+/** A function with a card and an address book. Served by `serve` or `mount`, in every protocol at once. */
 export interface Agent extends AddressBook {
   readonly name: string;
   readonly card: Card;
@@ -53,37 +53,37 @@ export interface Agent extends AddressBook {
   readonly restartable: boolean;
   readonly acceptsEverything: boolean;
   readonly hasExtendedCard: boolean;
-  /** `served` is the public card as its host serves it: what the extended one says beyond it is added to that. */
+  /** `served` is the public card as its host serves it; the extended card adds to it. */
   extendedCard(caller: Principal, served?: Card): Maybe<Card>;
-  /** What it answers by itself, before any task runtime; undefined leaves an operation to the runtime. */
+  /** Answers an operation before the task runtime; undefined passes it on to the runtime. */
   answers?(operation: Operation, call: Call): Maybe<Reply>;
-  /** Stops work that is done elsewhere, by what was kept with its task. */
+  /** Cancels work at an upstream, by the state stored with its task. */
   cancel?(saved: Json, call: Call): Promise<void>;
-  /** What a new task of its says about itself. */
-  marks?(operation: OperationOf<"send">): Maybe<Metadata>;
-  /** Hears of what could not be carried between a caller and this agent. */
-  lost?(loss: Loss): void;
-  /** Its host hands it what callers showed to get in, because another agent is shown it too. */
+  /** The initial metadata of a new task. */
+  taskMetadata?(operation: OperationOf<"send">): Maybe<Metadata>;
+  /** Called for what could not be translated between a caller and this agent. */
+  onLoss?(loss: Loss): void;
+  /** Calls carry the callers' credentials, because they are forwarded to an upstream. */
   readonly sendsCredentialsOn?: Maybe<boolean>;
-  /** What callers get less of than its peer gives, in sentences: its host writes them down. */
+  /** Downgrades compared to its upstream, one sentence each; the host audits them. */
   readonly downgrades?: Maybe<readonly string[]>;
-  /** The addresses it stands for: a host that answers there itself would call itself. */
-  readonly behind?: Maybe<readonly string[]>;
+  /** The addresses of its upstream: a host that listens there itself would call itself. */
+  readonly upstreamUrls?: Maybe<readonly string[]>;
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const DEFAULT_MODES = ["text/plain", "application/json"] as const;
 
-/** Makes an agent out of a function. Nothing runs and no port is opened. */
+/** Makes an agent from a function. Starts nothing and opens no port. */
 export function agent(options: AgentOptions): Agent {
   if (!NAME.test(options.name)) {
     throw new TypeError(
-      `an agent's name has letters, digits, dots, dashes and underscores, at most 64; ${JSON.stringify(options.name)} has not`,
+      `invalid agent name ${JSON.stringify(options.name)}: use letters, digits, dots, dashes and underscores, at most 64`,
     );
   }
   const card = cardOf(options);
   const { extendedCard } = options;
-  const handle = byIntent(options);
+  const handle = dispatchByIntent(options);
   return {
     name: options.name,
     card,
@@ -94,7 +94,7 @@ export function agent(options: AgentOptions): Agent {
     extendedCard(caller, served = card) {
       const more = extendedCard?.(caller);
       if (more === undefined) return undefined;
-      // Who is told of events is the host's affair, whoever looks at the card.
+      // Push is a capability of the host, on every card.
       const { push, extended } = served.capabilities;
       return { ...served, ...more, capabilities: { ...served.capabilities, ...more.capabilities, push, extended } };
     },
@@ -103,18 +103,18 @@ export function agent(options: AgentOptions): Agent {
 }
 
 /** The skill's own function where the message's intent is a skill that has one, else the agent's. */
-function byIntent({ handle, skills = [] }: AgentOptions): AgentFunction {
+function dispatchByIntent({ handle, skills = [] }: AgentOptions): AgentFunction {
   const own = new Map<string, AgentFunction>();
-  for (const { id, handle: skilled } of skills) {
-    if (skilled === undefined) continue;
-    if (own.has(id)) throw new TypeError(`two skills with functions of their own are called ${JSON.stringify(id)}`);
-    own.set(id, skilled);
+  for (const { id, handle: skillHandle } of skills) {
+    if (skillHandle === undefined) continue;
+    if (own.has(id)) throw new TypeError(`duplicate skill id ${JSON.stringify(id)}`);
+    own.set(id, skillHandle);
   }
   return own.size === 0 ? handle : (message, task) => (own.get(message.intent) ?? handle)(message, task);
 }
 
-/** What others see of a skill. */
-function shown({ handle: _handle, ...skill }: AgentSkill): Skill {
+/** The public part of a skill. */
+function publicSkill({ handle: _handle, ...skill }: AgentSkill): Skill {
   return skill;
 }
 
@@ -127,7 +127,7 @@ function cardOf(options: AgentOptions): Card {
     provider: options.provider,
     documentationUrl: options.documentationUrl,
     iconUrl: options.iconUrl,
-    skills: options.skills?.map(shown) ?? [
+    skills: options.skills?.map(publicSkill) ?? [
       { id: options.name, name: options.name, description: options.description, tags: ["general"] },
     ],
     inputModes: options.inputModes ?? DEFAULT_MODES,

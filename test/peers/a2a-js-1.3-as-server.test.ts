@@ -59,7 +59,7 @@ describe("our client and what an official 1.3.0 server says about itself", () =>
   test("a pin to something the server does not offer is refused by name", async () => {
     await expect(meet({}, "a2a@0.3")).rejects.toMatchObject({
       code: "unsupported",
-      message: "the peer is not reached by a2a@0.3; it is by a2a@1.0/JSONRPC, a2a@1.0/HTTP+JSON",
+      message: "the peer has no interface for a2a@0.3; available: a2a@1.0/JSONRPC, a2a@1.0/HTTP+JSON",
     });
   });
 
