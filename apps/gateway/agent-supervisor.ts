@@ -143,7 +143,7 @@ export class AgentSupervisor {
         },
         {
           signed: reached.some(({ cardTrust }) => cardTrust !== "unsigned"),
-          behind: [
+          upstreamUrls: [
             ...upstreams.map((each) => each.config.url),
             ...reached.flatMap(({ interfaces }) => interfaces.map(({ url }) => url)),
           ],
@@ -182,7 +182,7 @@ export class AgentSupervisor {
         restartable: true,
         handle: (message, task) => this.#resumed(message, task, unreached),
       }),
-      behind: this.upstreams.map(({ config }) => config.url),
+      upstreamUrls: this.upstreams.map(({ config }) => config.url),
       answers: (operation) => (operation.kind === "send" ? Promise.reject(unreached()) : undefined),
       // Nobody can say over there that it is over.
       cancel: () => Promise.reject(unreached()),

@@ -1,14 +1,14 @@
 import { type Cursor, isObject, type Json, type JsonObject, type Maybe } from "../envelope/index.js";
 
-/** What is kept with a task that really runs elsewhere: enough to find it again, by whichever process. */
+/** What is stored with a task that runs at the upstream: enough for any process to find it again. */
 export interface AdoptedState {
-  /** The turn this was learned in: one that has begun is gone on with, not said again. */
+  /** The turn this was stored in: a turn that has started is continued, not sent again. */
   readonly turn: number;
   readonly taskId: string;
   readonly contextId: Maybe<string>;
-  /** Behind the last event that was written down. */
+  /** The cursor after the last stored event. */
   readonly cursor: Maybe<Cursor>;
-  /** The caller's own credential, sealed, where it goes along. */
+  /** The caller's credential, encrypted, where it is forwarded. */
   readonly credential: Maybe<string>;
 }
 
@@ -16,7 +16,7 @@ export function writeState({ turn, taskId, contextId, cursor, credential }: Adop
   return { turn, task: taskId, context: contextId, cursor, credential };
 }
 
-/** Undefined for what is not ours: then nothing is known of the task elsewhere. */
+/** Undefined for anything else: then the upstream task is unknown. */
 export function readState(saved: Maybe<Json>): Maybe<AdoptedState> {
   if (!isObject(saved)) return undefined;
   const { turn, task, context, cursor, credential } = saved;
@@ -25,7 +25,7 @@ export function readState(saved: Maybe<Json>): Maybe<AdoptedState> {
     turn,
     taskId: task,
     contextId: typeof context === "string" ? context : undefined,
-    cursor: typeof cursor === "string" ? (cursor as Cursor) : undefined, // a cursor is whatever its task gave us
+    cursor: typeof cursor === "string" ? (cursor as Cursor) : undefined, // a cursor is opaque
     credential: typeof credential === "string" ? credential : undefined,
   };
 }

@@ -7,36 +7,36 @@ import type { IdSource } from "../protocols/protocol.js";
 import { createPseudonymizer, newSecret } from "../security/index.js";
 import { type Agent, agent } from "../server/agent.js";
 import { adoptTasks } from "./adopt.js";
-import type { AdoptParts } from "./adopt-parts.js";
-import { cancelAdopted, closeAdopted } from "./adopted-work.js";
+import type { AdoptContext } from "./adopt-context.js";
+import { cancelAdopted, closeAdoptedSession } from "./cancel-adopted.js";
 import { bridgedCard, type CardPolicy } from "./card-policy.js";
 import { emulationMarks, emulationRefused } from "./emulation.js";
-import { LossAccount, type LossReport } from "./loss-report.js";
-import { relayTasks } from "./relaying.js";
+import { LossCounter, type LossReport } from "./loss-report.js";
+import { relayTasks } from "./relay.js";
 import type { Upstream } from "./upstream.js";
 import { UpstreamAddressRewriter } from "./upstream-address.js";
 import { type CallerSharing, type SharedCallers, sharingCallers } from "./upstream-credentials.js";
 import { credentialSeal } from "./upstream-credentials-seal.js";
 
-/** How a peer stands behind a gateway. */
+/** How a gateway serves an upstream. */
 export interface BridgeSettings extends CallerSharing {
-  /** What the gateway calls it; part of addresses. Default: made from the name on its card. */
+  /** Its name at the gateway, part of addresses. Default: derived from the name on its card. */
   readonly name?: Maybe<string>;
   /**
-   * `adopt`: the gateway owns the tasks; ids, sessions and keys of callers never reach the peer. `relay`: everything passes
-   * unchanged, for one trust domain. Default: `adopt`.
+   * `adopt`: the gateway owns the tasks; the upstream never sees ids, sessions and keys of callers. `relay`: everything is
+   * passed unchanged, for one trust domain. Default: `adopt`.
    */
   readonly mode?: Maybe<"adopt" | "relay">;
-  /** What the peer cannot do is refused instead of being stood in for. */
+  /** Rejects what the upstream does not support instead of emulating it. */
   readonly strict?: Maybe<boolean>;
   /**
-   * Default: signed anew where the gateway has keys, else without signatures. With `verbatim` the peer answers at the same paths
+   * Default: `rewrite+resign` if the gateway has keys, else `rewrite+strip`. With `verbatim` the upstream serves the same paths
    * below its own address as its card names below `publicUrl`.
    */
   readonly card?: Maybe<CardPolicy>;
   /**
-   * What names are veiled and kept credentials sealed with, at least 16 bytes, the same for all gateways over one store.
-   * Default: made at start.
+   * The key for pseudonyms and stored credentials, at least 16 bytes, the same for all gateways that share a store.
+   * Default: generated at start.
    */
   readonly secret?: Maybe<Uint8Array>;
   /** The gateway signs its cards. */
@@ -48,30 +48,31 @@ export interface BridgeSettings extends CallerSharing {
   readonly random?: Maybe<() => number>;
 }
 
+/** Options of `bridge`. */
 export interface BridgeOptions extends ConnectOptions {
   readonly as?: string;
   readonly bridge?: BridgeSettings;
 }
 
-/** A peer as an agent of ours: `serve` puts it on every protocol. */
+/** A peer as a local agent: `serve` serves it in every protocol. */
 export interface BridgedAgent extends Agent {
-  /** What could not be carried so far. */
+  /** What could not be translated so far. */
   readonly losses: LossReport;
-  /** What an operator should know: a signature that was taken off, for example. */
+  /** Notes for the operator: a removed signature, for example. */
   readonly notes: readonly string[];
 }
 
-/** A peer that was called by its URL. */
+/** A bridged peer with its connection. */
 export interface Bridge extends BridgedAgent {
   readonly upstream: RemoteAgent;
-  /** Lets go of the peer. After the server. */
+  /** Closes the connection to the peer. Close the server first. */
   close(): Promise<void>;
 }
 
-/** Finds out what an address speaks, and makes an agent of it that can be served in every other protocol. */
+/** Discovers a peer and makes it an agent that can be served in every other protocol. */
 export async function bridge(url: string, { bridge: settings = {}, ...options }: BridgeOptions = {}): Promise<Bridge> {
-  const inward = inwardOf(url, settings);
-  const shared = sharingCallers(url, inward?.options(url, options) ?? options, settings);
+  const rewriter = rewriterOf(url, settings);
+  const shared = sharingCallers(url, rewriter?.options(url, options) ?? options, settings);
   const upstream = await connect(url, shared.options).catch(async (thrown: unknown) => {
     if (options.link === undefined) await shared.options.link?.close();
     throw thrown;
@@ -79,16 +80,16 @@ export async function bridge(url: string, { bridge: settings = {}, ...options }:
   const known = options.protocols ?? registered;
   try {
     shared.check(upstream.card);
-    const spoken = () => {
+    const protocol = () => {
       const found = known.find(({ id }) => id === upstream.protocol);
-      if (found === undefined) throw new AgentError("internal", `${upstream.protocol} is spoken and not known`);
+      if (found === undefined) throw new AgentError("internal", `protocol ${upstream.protocol} is not registered`);
       return found;
     };
-    const handler = inward?.aboveFloor(upstream.handler, spoken) ?? upstream.handler;
-    const behind = [url, ...upstream.interfaces.map((way) => inward?.address(way.url) ?? way.url)];
+    const handler = rewriter?.requireSecurity(upstream.handler, protocol) ?? upstream.handler;
+    const upstreamUrls = [url, ...upstream.interfaces.map((each) => rewriter?.address(each.url) ?? each.url)];
     const bridged = bridgedAgent(
-      { handler, protocol: () => upstream.protocol, traits: () => spoken().traits, card: () => upstream.card },
-      { signed: upstream.cardTrust !== "unsigned", behind, callers: shared },
+      { handler, protocol: () => upstream.protocol, traits: () => protocol().traits, card: () => upstream.card },
+      { signed: upstream.cardTrust !== "unsigned", upstreamUrls, callers: shared },
       { ...settings, clock: settings.clock ?? options.clock, ids: settings.ids ?? options.ids },
     );
     return Object.assign(bridged, { upstream, close: () => upstream.close() });
@@ -98,91 +99,93 @@ export async function bridge(url: string, { bridge: settings = {}, ...options }:
   }
 }
 
-/** Only a card that stays as it is names the gateway instead of the peer. */
-function inwardOf(url: string, { card, publicUrl }: BridgeSettings): Maybe<UpstreamAddressRewriter> {
+/** Only a verbatim card names the gateway instead of the upstream. */
+function rewriterOf(url: string, { card, publicUrl }: BridgeSettings): Maybe<UpstreamAddressRewriter> {
   if (card !== "verbatim" || publicUrl === undefined || !URL.canParse(url) || !URL.canParse(publicUrl)) return undefined;
   return new UpstreamAddressRewriter(publicUrl, url);
 }
 
-/** What is known of the peer beside its handler. */
+/** What is known of the upstream beside its handler. */
 export interface BridgeFacts {
   /** Its card has signatures. */
   readonly signed: boolean;
   /** Its addresses. */
-  readonly behind: readonly string[];
-  /** What it learns of callers. Default: nothing. */
+  readonly upstreamUrls: readonly string[];
+  /** What it is shown of callers. Default: nothing. */
   readonly callers?: Maybe<Pick<SharedCallers, "sendsCredentialsOn" | "notes">>;
 }
 
-/** Whatever can be called, as an agent of ours: several peers behind a switchboard, for example. */
+/** Any handler as a local agent: several peers behind a load balancer, for example. */
 export function bridgedAgent(upstream: Upstream, known: BridgeFacts, settings: BridgeSettings): BridgedAgent {
   const { mode = "adopt", strict = false, signsCards = false, publicUrl } = settings;
-  const { signed, behind, callers = { sendsCredentialsOn: false, notes: [] } } = known;
+  const { signed, upstreamUrls, callers = { sendsCredentialsOn: false, notes: [] } } = known;
   const name = settings.name ?? nameFrom(upstream.card().name);
   const policy = settings.card ?? (signsCards ? "rewrite+resign" : "rewrite+strip");
-  const account = new LossAccount();
+  const counter = new LossCounter();
   const protocol = upstream.protocol();
-  const facts = { name, protocol, policy, signed, canSign: signsCards, publicUrl, behind, adopted: mode === "adopt" };
+  const facts = { name, protocol, policy, signed, canSign: signsCards, publicUrl, upstreamUrls, adopted: mode === "adopt" };
   const { card, downgrade, losses } = bridgedCard(upstream.card(), facts);
-  for (const loss of losses) account.add(loss);
-  // An extended card travels inside an answer, which is always written anew.
-  const shown = (each: Card): Card => bridgedCard(each, { ...facts, policy: "rewrite+strip" }).card;
+  for (const loss of losses) counter.add(loss);
+  // An extended card is part of an answer, which is always rewritten.
+  const rewriteCard = (each: Card): Card => bridgedCard(each, { ...facts, policy: "rewrite+strip" }).card;
   const { secret = newSecret(), ids = systemIds } = settings;
-  const parts: AdoptParts = {
+  const context: AdoptContext = {
     upstream,
-    veil: createPseudonymizer(name, secret),
+    pseudonymize: createPseudonymizer(name, secret),
     credentials: callers.sendsCredentialsOn ? credentialSeal(name, secret, () => ids.now()) : undefined,
-    lose: (loss) => account.add(loss),
+    reportLoss: (loss) => counter.add(loss),
     ids,
     clock: settings.clock ?? systemClock,
     random: settings.random ?? Math.random,
   };
-  const relayed = relayTasks(upstream, shown);
+  const relayed = relayTasks(upstream, rewriteCard);
   const downgrades = downgrade === undefined ? [] : [downgrade];
-  const made = agent({ name, description: card.description, handle: adoptTasks(parts) });
+  const made = agent({ name, description: card.description, handle: adoptTasks(context) });
   return {
     ...made,
     card,
     restartable: true,
     hasExtendedCard: card.capabilities.extended,
-    losses: account,
+    losses: counter,
     notes: [...callers.notes, ...downgrades, ...cautions(known, settings, policy)],
     downgrades,
     sendsCredentialsOn: callers.sendsCredentialsOn,
-    behind,
-    lost: (loss: Loss) => account.add(loss),
-    cancel: cancelAdopted(parts),
-    marks: (operation) => emulationMarks(upstream, operation),
+    upstreamUrls,
+    onLoss: (loss: Loss) => counter.add(loss),
+    cancel: cancelAdopted(context),
+    taskMetadata: (operation) => emulationMarks(upstream, operation),
     answers(operation: Operation, call) {
-      const refused = refusedStranger(operation, call, { mode, card, sendsCredentialsOn: callers.sendsCredentialsOn });
+      const refused = anonymousRefusal(operation, call, { mode, card, sendsCredentialsOn: callers.sendsCredentialsOn });
       if (refused !== undefined) return Promise.reject(refused);
-      if (operation.kind === "send") account.messages++;
+      if (operation.kind === "send") counter.messages++;
       if (mode === "relay") return relayed(operation, call);
       if (operation.kind === "card" && operation.extended && card.capabilities.extended) return relayed(operation, call);
       if (strict && operation.kind === "send") {
         const unable = emulationRefused(upstream, operation.delivery);
         if (unable !== undefined) return Promise.reject(unable);
       }
-      return operation.kind === "session.close" ? closeAdopted(parts, operation.sessionId, call) : undefined;
+      return operation.kind === "session.close" ? closeAdoptedSession(context, operation.sessionId, call) : undefined;
     },
   };
 }
 
-/** What an operator may not have thought of. */
+/** Warnings for the operator. */
 function cautions({ callers }: BridgeFacts, { secret }: BridgeSettings, policy: CardPolicy): readonly string[] {
   return [
     ...(callers?.sendsCredentialsOn === true && secret === undefined
-      ? ["no secret was given: tasks that outlive this process lose their callers' credentials"]
+      ? ["no secret is configured: tasks that outlive this process lose their callers' credentials"]
       : []),
-    ...(policy === "verbatim" ? ["the card is served as it came: it must say how to get in here, not behind the gateway"] : []),
+    ...(policy === "verbatim"
+      ? ["the card is served verbatim: its security schemes must be those of this gateway, not of the upstream"]
+      : []),
   ];
 }
 
 /**
- * Everybody without a name is one owner here. Where the peer knows callers apart, they would read each other's tasks; and
- * what the peer tells the gateway in an extended card is not for everybody.
+ * All anonymous callers are one owner. Where the upstream distinguishes callers, they could read each other's tasks. The
+ * extended card is for authenticated callers only.
  */
-function refusedStranger(
+function anonymousRefusal(
   operation: Operation,
   { caller, credential }: Call,
   {
@@ -197,11 +200,11 @@ function refusedStranger(
   if (!sendsCredentialsOn || mode === "relay" || operation.kind === "card" || operation.kind === "ping") return undefined;
   return new AgentError(
     "unauthenticated",
-    "callers' credentials go on to the agent behind this gateway, and the gateway itself does not know its callers apart",
+    "callers' credentials are forwarded to the upstream agent, and this gateway does not authenticate its callers",
   );
 }
 
-/** A name on a card is for people; one in an address has fewer letters. */
+/** Derives a name for addresses from the name on a card. */
 export function nameFrom(title: string): string {
   const name = title
     .normalize("NFKD")

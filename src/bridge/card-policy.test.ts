@@ -22,7 +22,7 @@ const FACTS: CardFacts = {
   signed: false,
   canSign: false,
   publicUrl: "https://gateway.example/base",
-  behind: ["http://inner.example:9000"],
+  upstreamUrls: ["http://inner.example:9000"],
   adopted: true,
 };
 const at = (...urls: string[]): Card => ({
@@ -60,7 +60,7 @@ describe("a card that is rewritten", () => {
           iconUrl: link,
           provider: { organization: "o", url: link },
         };
-        const { card, losses } = bridgedCard(linked, { ...FACTS, behind: [] });
+        const { card, losses } = bridgedCard(linked, { ...FACTS, upstreamUrls: [] });
         expect([card.documentationUrl, card.iconUrl, card.provider]).toEqual([undefined, undefined, undefined]);
         expect(losses.map((loss) => loss.path)).toEqual(["card.provider", "card.documentationUrl", "card.iconUrl"]);
       }),

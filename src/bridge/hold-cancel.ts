@@ -1,30 +1,30 @@
 import { type AgentError, type Cancel, CancelSource } from "../envelope/index.js";
 import type { Clock, LinkedCancel } from "../policies/index.js";
 
-/** How long a peer may take to say how it calls work that nobody wants any more. */
-const NAME_MS = 5_000;
+/** How long a cancel waits for the upstream task id. */
+const TASK_ID_MS = 5_000;
 
 /**
- * Work can be stopped at a peer only by the name it has there. A cancel that comes before that name is held back until it is
- * known, so that the work can be stopped and not only the call; but not for ever.
+ * Work at an upstream can be cancelled only by its task id there. A cancel that comes earlier is delayed until the id is
+ * known, within a limit, so that the work is cancelled and not only the call.
  */
-export function holdCancel(above: Cancel, isNamed: () => boolean, clock: Clock): LinkedCancel {
+export function holdCancel(parent: Cancel, hasTaskId: () => boolean, clock: Clock): LinkedCancel {
   const source = new CancelSource();
-  let takeBack = (): void => undefined;
-  const off = above.onCancel((reason) => {
-    if (isNamed() || !isUnwanted(reason)) source.cancel(reason);
-    else takeBack = clock.after(NAME_MS, () => source.cancel(reason));
+  let stopTimer = (): void => undefined;
+  const off = parent.onCancel((reason) => {
+    if (hasTaskId() || !isUnwanted(reason)) source.cancel(reason);
+    else stopTimer = clock.after(TASK_ID_MS, () => source.cancel(reason));
   });
   return {
     source,
     unlink() {
       off();
-      takeBack();
+      stopTimer();
     },
   };
 }
 
-/** Nobody wants the outcome. A process that ends, or has lost a task to another, lets go of work that is still wanted. */
+/** Whether the result is no longer wanted. A process that ends or lost its task to another leaves work that still is. */
 export function isUnwanted(reason: AgentError | undefined): boolean {
   return reason !== undefined && reason.code !== "unavailable" && reason.code !== "lost_place";
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { LossAccount } from "./loss-report.js";
+import { LossCounter } from "./loss-report.js";
 
 const loss = (path: string, reason = "no place for it") => ({ protocol: "wire", path, valueKind: "string", reason });
 
 describe("a loss account", () => {
   it("counts the same loss of different parts as one, the most frequent first", () => {
-    const account = new LossAccount();
+    const account = new LossCounter();
     account.add(loss("message.parts[0].name"));
     account.add(loss("task.history"));
     account.add(loss("message.parts[17].name"));
@@ -16,14 +16,14 @@ describe("a loss account", () => {
   });
 
   it("tells losses of one member for different reasons apart", () => {
-    const account = new LossAccount();
+    const account = new LossCounter();
     account.add(loss("a", "one"));
     account.add(loss("a", "two"));
     expect(account.losses()).toHaveLength(2);
   });
 
   it("keeps a thousand kinds and counts the rest, whatever paths the wire brings", () => {
-    const account = new LossAccount();
+    const account = new LossCounter();
     for (let n = 0; n < 1_500; n++) account.add(loss(`metadata.x${n}`));
     expect(account.losses()).toHaveLength(1_000);
     expect(account.others).toBe(500);

@@ -1,6 +1,6 @@
 import type { Loss } from "../envelope/index.js";
 
-/** The same loss, counted. */
+/** A loss and how often it occurred. */
 export interface CountedLoss extends Loss {
   readonly count: number;
 }
@@ -9,17 +9,17 @@ export interface CountedLoss extends Loss {
 export interface LossReport {
   /** The most frequent first. Empty: nothing was lost. */
   losses(): readonly CountedLoss[];
-  /** Messages that went through, so that an empty list says something. */
+  /** The number of messages, to put an empty list into context. */
   readonly messages: number;
-  /** Losses of kinds beyond the limit, which are only counted. */
+  /** Losses beyond the limit of kinds, which are only counted. */
   readonly others: number;
 }
 
-/** Paths may come from the wire: more kinds than this are counted together. */
-const MOST_KINDS = 1_000;
+/** Paths may come from the wire: kinds beyond this are counted together. */
+const MAX_KINDS = 1_000;
 
-/** Keeps account of losses. */
-export class LossAccount implements LossReport {
+/** Counts losses by kind. */
+export class LossCounter implements LossReport {
   readonly #byKind = new Map<string, { readonly loss: Loss; count: number }>();
   messages = 0;
   others = 0;
@@ -28,7 +28,7 @@ export class LossAccount implements LossReport {
     const kind = `${loss.protocol} ${withoutIndex(loss.path)} ${loss.reason}`;
     const known = this.#byKind.get(kind);
     if (known !== undefined) known.count++;
-    else if (this.#byKind.size < MOST_KINDS) this.#byKind.set(kind, { loss, count: 1 });
+    else if (this.#byKind.size < MAX_KINDS) this.#byKind.set(kind, { loss, count: 1 });
     else this.others++;
   }
 
@@ -39,7 +39,7 @@ export class LossAccount implements LossReport {
   }
 }
 
-/** The third part is lost for the same reason as the first. */
+/** Losses of list items are counted as one kind. */
 function withoutIndex(path: string): string {
   return path.includes("[") ? path.replace(/\[\d+\]/g, "[]") : path;
 }

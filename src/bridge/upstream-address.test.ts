@@ -24,7 +24,7 @@ describe("what a card says of the gateway's address", () => {
   });
 
   it("protects no better than the way that is really taken", async () => {
-    const handler = new UpstreamAddressRewriter("https://gw.example", "http://inner:9000").aboveFloor(
+    const handler = new UpstreamAddressRewriter("https://gw.example", "http://inner:9000").requireSecurity(
       () => Promise.resolve({ kind: "done" }),
       () => toy,
     );

@@ -9,33 +9,33 @@ import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { makeRequest } from "../transport/request.js";
 
 /**
- * For a peer whose card names the gateway's addresses instead of its own: what is below the gateway's public address is found
- * at the same path below the peer's. Without it the gateway would call itself.
+ * For an upstream whose card names the gateway's addresses: maps addresses below the gateway's public URL to the same path
+ * below the upstream's URL. Without it the gateway would call itself.
  */
 export class UpstreamAddressRewriter {
-  /** From what, to what: addresses, and `host:port` as some bindings write it. */
-  readonly #ways: readonly (readonly [from: string, to: string])[];
+  /** Prefixes to replace: URLs, and `host:port` as some bindings write it. */
+  readonly #mappings: readonly (readonly [from: string, to: string])[];
   readonly #url: string;
 
   constructor(publicUrl: string, url: string) {
-    const [front, behind] = [new URL(publicUrl), new URL(url)];
+    const [listener, upstream] = [new URL(publicUrl), new URL(url)];
     this.#url = url;
-    this.#ways = [
-      [plain(front.href), plain(behind.href)],
-      [authority(front), authority(behind)],
+    this.#mappings = [
+      [plain(listener.href), plain(upstream.href)],
+      [authority(listener), authority(upstream)],
     ];
   }
 
-  /** Where a request for this address really goes. */
+  /** The upstream address of a target. */
   address(target: string): string {
     const absolute = /^https?:\/\//i.test(target) ? new URL(target).href : target;
-    for (const [from, to] of this.#ways)
+    for (const [from, to] of this.#mappings)
       if (absolute === from || absolute.startsWith(`${from}/`) || absolute.startsWith(`${from}?`))
         return `${to}${absolute.slice(from.length)}`;
     return target;
   }
 
-  /** Above the credentials, which go to the peer's own origin alone, and below everything else, for finding out about the peer. */
+  /** Rewrites before credentials are added, which go to the upstream's own origin only. */
   options(url: string, options: ConnectOptions): ConnectOptions {
     const { link, limits = DEFAULT_LIMITS, credentials, telemetry = noTelemetry } = options;
     return {
@@ -45,9 +45,9 @@ export class UpstreamAddressRewriter {
     };
   }
 
-  /** The card's address may be under TLS and the peer's own not: what a call demands is measured by the way it really takes. */
-  aboveFloor(handler: Handler, spoken: () => Pick<Protocol, "id" | "traits">): Handler {
-    return (operation, call) => requireSecurity(handler, spoken(), { url: this.#url })(operation, call);
+  /** The card's address may use TLS and the upstream's not: security requirements are checked against the real address. */
+  requireSecurity(handler: Handler, protocol: () => Pick<Protocol, "id" | "traits">): Handler {
+    return (operation, call) => requireSecurity(handler, protocol(), { url: this.#url })(operation, call);
   }
 
   #link(link: Link): Link {

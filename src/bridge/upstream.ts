@@ -1,19 +1,19 @@
 import type { Card, Handler } from "../envelope/index.js";
 import type { Traits } from "../protocols/protocol.js";
 
-/** What a wire can do, as far as a bridge asks. */
+/** The protocol traits a bridge needs. */
 export type UpstreamTraits = Pick<Traits, "streaming" | "tasks" | "inputTurns">;
 
-/** The peer behind a bridge. What it speaks may change while it is called, so everything is asked when it is needed. */
+/** The upstream of a bridge. Its protocol may change between calls, so its facts are functions. */
 export interface Upstream {
   readonly handler: Handler;
-  /** The id of the protocol that is spoken with it. */
+  /** The id of the protocol in use. */
   protocol(): string;
   traits(): UpstreamTraits;
   card(): Card;
 }
 
-/** Both its wire and itself can stream. */
+/** Whether both its protocol and its card support streaming. */
 export function canStream(upstream: Upstream): boolean {
   return upstream.traits().streaming && upstream.card().capabilities.streaming;
 }

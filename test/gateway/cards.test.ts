@@ -55,7 +55,7 @@ function unreached(bytes: Uint8Array, settings: BridgeSettings): BridgedAgent {
   const card = readCard(JSON.parse(new TextDecoder().decode(bytes)), bytes);
   const handler = () => Promise.reject(new Error("is not called"));
   const upstream = { handler, protocol: () => "a2a", traits: () => TRAITS, card: () => card };
-  return bridgedAgent(upstream, { signed: false, behind: ["http://inner.cluster.local:1"] }, settings);
+  return bridgedAgent(upstream, { signed: false, upstreamUrls: ["http://inner.cluster.local:1"] }, settings);
 }
 
 async function freePort(): Promise<number> {
@@ -93,7 +93,7 @@ describe("verbatim", () => {
       expect(await bytesAt(`${server.url}${CARD}`, version)).toEqual(theirs);
     expect(await byAgent(await bytesAt(`${server.url}${CARD}`))).toEqual({ result: "verified", by: "agent" });
     expect(await byAgent(await bytesAt(`${server.url}/.well-known/agent.json`))).toEqual({ result: "verified", by: "agent" });
-    expect(notes).toEqual([expect.stringContaining("served as it came")]);
+    expect(notes).toEqual([expect.stringContaining("served verbatim")]);
   });
 
   test("changes no space, escape or order of members", async () => {
@@ -135,16 +135,16 @@ describe("rewrite+resign and rewrite+strip", () => {
     expect(bridged.notes).toEqual([]);
   });
 
-  test("a signature that is taken off is noted, counted and audited", async () => {
+  test("a removed signature is noted, counted and audited", async () => {
     const direct = await signedBehind();
     const bridged = opened(await bridge(direct, { discoveryCache: new DiscoveryCache() }));
     const audited: AuditEntry[] = [];
     const audit = { record: (entry: AuditEntry) => void audited.push(entry), close: async () => undefined };
     const server = opened(await serve(bridged, { audit }));
     expect((await byAgent(await bytesAt(`${server.url}${CARD}`))).result).toBe("unsigned");
-    expect(bridged.notes).toEqual([expect.stringContaining("its signatures are taken off")]);
+    expect(bridged.notes).toEqual([expect.stringContaining("its signatures were removed")]);
     expect(bridged.losses.losses()).toMatchObject([{ path: "card.signatures", count: 1 }]);
-    expect(audited).toMatchObject([{ event: "downgrade", agent: "teller", reason: expect.stringContaining("taken off") }]);
+    expect(audited).toMatchObject([{ event: "downgrade", agent: "teller", reason: expect.stringContaining("removed") }]);
   });
 });
 

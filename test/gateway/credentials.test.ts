@@ -121,7 +121,7 @@ describe("passthrough", () => {
     const cid = opened(
       await connect(byKey.url, { discoveryCache: new DiscoveryCache(), credentials: { apiKey: "cids-key-at-the-gateway-01" } }),
     );
-    await expect(cid.ask("who?")).rejects.toThrow("this call brings none");
+    await expect(cid.ask("who?")).rejects.toThrow("this call has none");
     expect(shown).toEqual([]);
   });
 
@@ -146,7 +146,7 @@ describe("passthrough", () => {
       await bridge(upstream.url, { discoveryCache: new DiscoveryCache(), bridge: { upstreamCredentials: "passthrough" } }),
     );
     const server = opened(await serve(bridged));
-    await expect((await callerOf(server, "ann")).ask("who?")).rejects.toThrow("does not know its callers apart");
+    await expect((await callerOf(server, "ann")).ask("who?")).rejects.toThrow("does not authenticate its callers");
   });
 
   test("is refused at start where the card asks for what no caller can bring", async () => {

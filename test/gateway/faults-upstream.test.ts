@@ -100,7 +100,7 @@ describe("the agent behind is killed in the middle of a stream", () => {
       expect([goes?.broke, goes?.state]).toEqual([undefined, "failed"]);
       expect(heldBy(goes?.events ?? [])).toEqual(numbers(HOLD_AT));
       const { status } = await (await callerOf(gateway.url, gone(way))).getTask(goes?.taskId ?? "");
-      const message = expect.stringContaining("went away in the middle of its work");
+      const message = expect.stringContaining("became unavailable during its work");
       expect(status).toMatchObject({ error: { code: "unavailable", message } });
     },
     TEST_MS,

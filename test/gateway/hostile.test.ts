@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const each of opened.splice(0).reverse()) await each.close();
 });
 
-const NO_TRUST = { signed: false, behind: [] } as const;
+const NO_TRUST = { signed: false, upstreamUrls: [] } as const;
 
 /** What a peer does with one operation; what it does not answer it does not know. */
 type Deeds = { readonly [kind in Operation["kind"]]?: (operation: Operation, call: Call) => ReturnType<Handler> };

@@ -27,7 +27,7 @@ export function createWorker(answers: AgentFunction = conformanceAgent): Worker 
   const made = agent({ name: "worker", description: "does what a message commands", skills: [conformanceSkill], handle });
   let losses: Loss[] = [];
   return {
-    agent: { ...made, lost: (loss) => void losses.push(loss) },
+    agent: { ...made, onLoss: (loss) => void losses.push(loss) },
     takeLosses() {
       const taken = losses;
       losses = [];

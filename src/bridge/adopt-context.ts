@@ -1,0 +1,25 @@
+import type { Call, LossSink, Maybe } from "../envelope/index.js";
+import type { Clock } from "../policies/index.js";
+import type { IdSource } from "../protocols/protocol.js";
+import type { Upstream } from "./upstream.js";
+
+/** What the functions of an adopting bridge share. */
+export interface AdoptContext {
+  readonly upstream: Upstream;
+  /** Replaces a name chosen by a caller before the upstream sees it. */
+  pseudonymize(owner: string, kind: string, value: string): string;
+  /** Called for every loss outside a call. */
+  readonly reportLoss: LossSink;
+  /** Encrypts callers' credentials; absent where none are forwarded. */
+  readonly credentials?: Maybe<CredentialSeal>;
+  readonly ids: IdSource;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** Stores a caller's credential with the task, encrypted with the secret of the gateway. */
+export interface CredentialSeal {
+  seal(call: Call): Maybe<string>;
+  /** The call with the stored credential, unless it has its own. Throws `unauthenticated` if it cannot be decrypted. */
+  open(sealed: Maybe<string>, call: Call): Call;
+}
