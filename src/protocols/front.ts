@@ -15,7 +15,9 @@ export interface ExtraRoute {
 /** All protocols of a host behind one HTTP handler. */
 export interface Front {
   readonly exchange: Exchange;
-  /** The interfaces at which an agent is served. Cards list these. */
+  /** Whether a route of this host matches the path, by whatever method. */
+  claims(path: string): boolean;
+  /** The addresses the port really answers at, for one agent: what cards are made from. */
   interfaces(agent: string, publicUrl: string): readonly Interface[];
   /** Undefined if no protocol of this host has push notifications. */
   readonly notify: Maybe<NonNullable<Served["notify"]>>;
@@ -48,8 +50,9 @@ export function front(host: Host, protocols: readonly Protocol[], extraRoutes: r
 
   return {
     exchange,
-    interfaces: (agent, publicUrl) => mounted.flatMap(({ served }) => served.interfaces(agent, publicUrl)),
-    notify: notifierOf(mounted),
+    claims: (path) => table.claims(path),
+    interfaces: (agent, publicUrl) => doors.flatMap(({ served }) => served.interfaces(agent, publicUrl)),
+    notify: notifierOf(doors),
   };
 }
 

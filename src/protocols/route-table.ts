@@ -14,6 +14,8 @@ export interface RouteTable {
   find(request: HttpRequest): Exchange | undefined;
   /** The methods that are served at a path, for `405 Method Not Allowed`. */
   methodsAt(path: string): readonly string[];
+  /** Whether any route can match this path, by whatever method. */
+  claims(path: string): boolean;
 }
 
 const rankOf = (claim: Claim): number => claim.route.rank ?? 0;
@@ -38,6 +40,7 @@ export function compileRoutes(claims: readonly Claim[]): RouteTable {
       return undefined;
     },
     methodsAt: (path) => [...new Set(exact.get(path)?.map(({ route }) => route.method))],
+    claims: (path) => exact.has(path) || below.some(({ prefix }) => path.startsWith(prefix)),
   };
 }
 

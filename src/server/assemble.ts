@@ -54,62 +54,65 @@ import { type HostedAgent, hostHandler } from "./host-handler.js";
 import { openPush, type PushOptions } from "./push-sender.js";
 import { type OnError, withErrorReporting } from "./report-errors.js";
 
-/** What is the same whether we listen ourselves or are mounted in another app. */
+/** Options common to `serve` and `mount`. */
 export interface HostOptions {
   /** Default: every registered protocol. */
   readonly protocols?: readonly Protocol[];
-  /** Who may call. Default: everybody, as the one anonymous owner; then only loopback may be bound. */
+  /** Who may call. Default: all callers, as one anonymous owner; then only loopback may be bound. */
   readonly admission?: Admission;
-  /** Where decisions about callers are written down. Whoever opened it closes it, after the server. */
+  /** The audit log of decisions about callers. The opener closes it, after the server. */
   readonly audit?: AuditSink;
-  /** The address callers use, when it is not the one in their `Host` header: behind a proxy, for example. */
+  /** The address callers use, if it differs from their `Host` header: behind a proxy, for example. */
   readonly publicUrl?: string;
-  /** Every card that is served is signed by each of these. Beyond loopback this needs `publicUrl`. */
+  /** The keys that sign every served card. Beyond loopback this needs `publicUrl`. */
   readonly cardKeys?: readonly CardSigner[];
   readonly store?: Store;
   readonly limits?: Partial<Limits>;
   readonly taskLimits?: Partial<TaskLimits>;
   readonly telemetry?: Telemetry;
-  /** Prometheus text at `/metrics`: for loopback callers only, or for everybody who may call. Default: not served. */
+  /** Serves Prometheus text at `/metrics` to loopback callers or to all admitted callers. Default: not served. */
   readonly metrics?: "loopback" | "admitted";
   /**
-   * Whether callers may ask to be told of events, and how they are told: by our own sender, to public addresses and those
-   * of `allow`, or through a port of yours. Default: true for `serve`, false for `mount`.
+   * Push notifications: by the built-in sender, to public addresses and those of `allow`, or through your own port.
+   * Default: true for `serve`, false for `mount`.
    */
   readonly push?: boolean | PushOptions | PushPort;
   /** Policies around the agents, outermost first. */
   readonly layers?: readonly Layer[];
-  /** Each protocol's own settings, by its id. */
+  /** Settings of each protocol, by its id. */
   readonly settings?: { readonly [protocol: string]: JsonObject };
-  /** For what only a language model can do, such as agreeing on a new protocol document. Default: none, and that is said. */
+  /** The language model for features that need one, such as negotiating a protocol document. Default: none; they are unsupported. */
   readonly model?: LanguageModel;
-  /** Hears what went wrong inside, in an agent or around it; callers are told no more than that something did. */
+  /** Called with internal errors of agents and the host; callers see only that the call failed. */
   readonly onError?: OnError;
-  /** Where large parts are kept; without it everything travels inside the message, up to the body limit. */
+  /** Where large parts are stored. Default: all content is sent inline, up to the body limit. */
   readonly artifacts?: LargePartOptions;
-  /** Routes of the house that belong to no protocol: a page, an inspector. They speak last. */
+  /** Routes that belong to no protocol: a page, an inspector. They have the lowest rank. */
   readonly routes?: readonly ExtraRoute[];
-  /** Hosts, `name` or `name:port`, to which links in messages may lead whatever their address. */
+  /** Hosts, `name` or `name:port`, to which links in messages may point whatever their address. */
   readonly followTo?: readonly string[];
   readonly ids?: IdSource;
 }
 
+/** A host without a port. */
 export interface Assembled {
   readonly exchange: Exchange;
+  /** Whether a route of this host matches the path. */
+  claims(path: string): boolean;
   readonly limits: Limits;
   readonly admission: Admission;
   /** Set once the port is known. */
   checkHost: Maybe<HostCheck>;
   /** The address callers use, for links: set once the port is known. */
   url: string;
-  /** Where one agent answers, the best first; known once the address is. */
+  /** The interfaces of one agent, the preferred one first; known once the address is. */
   interfaces(agent: string): readonly Interface[];
-  /** Tasks, replies and streams that are not over. */
-  underWay(): number;
+  /** The number of active tasks, replies and streams. */
+  activeCalls(): number;
   close(drainMs: number): Promise<void>;
 }
 
-/** Agents, runtime, protocols and guards as one exchange. Opens nothing. `http2`: whoever carries requests to it takes them by HTTP/2 too. */
+/** Combines agents, runtime, protocols and guards into one exchange. Opens nothing. `http2`: the transport supports HTTP/2. */
 export function assemble(
   agents: readonly Agent[],
   options: HostOptions,
@@ -118,12 +121,12 @@ export function assemble(
 ): Assembled {
   const { ids = systemIds, telemetry = noTelemetry } = options;
   const trail = options.audit && auditTrail(options.audit, ids);
-  const admission = watched(options.admission ?? openAdmission(), trail?.admission);
+  const admission = audited(options.admission ?? openAdmission(), trail?.admission);
   checkSigning(options, reach);
   const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
   const taskLimits: TaskLimits = { ...DEFAULT_TASK_LIMITS, ...options.taskLimits };
-  const pushes = options.push !== undefined && options.push !== false;
-  const offered = { push: pushes, pushDelivery: pushes, idempotencyWindowMs: taskLimits.idempotencyKeepMs };
+  const hasPush = options.push !== undefined && options.push !== false;
+  const offered = { push: hasPush, pushDelivery: hasPush, idempotencyWindowMs: taskLimits.idempotencyKeepMs };
   const hosted = hostedAgents(agents, describeSecurity(admission), offered);
   const store = options.store ?? createMemoryStore({ limits: taskLimits, now: ids.now });
   const large = options.artifacts && createLargeParts(options.artifacts, admission, ids.now, () => assembled.url);
@@ -134,11 +137,11 @@ export function assemble(
         handle: handleOf(each, options, large),
         restartable: each.restartable,
         cancel: each.cancel?.bind(each),
-        marks: each.marks?.bind(each),
+        marks: each.taskMetadata?.bind(each),
       },
     ]),
   );
-  const push = openPush(options.push, { atOnce: taskLimits.pushesAtOnce, notify: () => door.notify });
+  const push = openPush(options.push, { atOnce: taskLimits.pushesAtOnce, notify: () => listener.notify });
   const fetchPart = followLinks(reach, options.followTo);
   const runtime: Runtime = createRuntime({ agents: served, store, ids, limits: taskLimits, fetchPart, push: push.port });
   const layers = stack([telemetry.server(), refuseLoops(limits.hops), limitOpenStreams(limits), ...(options.layers ?? [])]);
@@ -162,13 +165,13 @@ export function assemble(
     model: options.model,
     records: store.records,
     follow: followUrls(reach, options.followTo),
-    onLoss: lossesOf(agents, telemetry),
-    sendsCredentialsOn: sendingOn(agents),
-    callStarted: (request, call) => telemetry.callStarted(request, call),
+    onLoss: lossSinkOf(agents, telemetry),
+    sendsCredentialsOn: credentialForwarders(agents),
+    began: (request, call) => telemetry.callStarted(request, call),
   });
-  const house = [...(large?.routes ?? []), ...metricsRoute(options, telemetry, admission), ...(options.routes ?? [])];
-  const door = front(host, options.protocols ?? registered, house);
-  const inner = watched(telemetry.exchange(door.exchange), trail?.exchange);
+  const extraRoutes = [...(large?.routes ?? []), ...metricsRoute(options, telemetry, admission), ...(options.routes ?? [])];
+  const listener = front(host, options.protocols ?? registered, extraRoutes);
+  const inner = audited(telemetry.exchange(listener.exchange), trail?.exchange);
 
   const assembled: Assembled = {
     limits,
@@ -181,8 +184,9 @@ export function assemble(
       trail?.refused(request, refused);
       return errorResponse(403, refused);
     },
-    interfaces: (agent) => door.interfaces(agent, assembled.url),
-    underWay() {
+    claims: listener.claims,
+    interfaces: (agent) => listener.interfaces(agent, assembled.url),
+    activeCalls() {
       const { runningTasks, bareReplies, openStreams } = runtime.stats();
       return runningTasks + bareReplies + openStreams;
     },
@@ -194,35 +198,34 @@ export function assemble(
   return assembled;
 }
 
-/** The agent's function with what the host adds to it. */
 function handleOf({ handle }: Agent, { onError }: HostOptions, large: Maybe<LargeParts>): AgentFunction {
-  const told = onError === undefined ? handle : withErrorReporting(handle, onError);
-  return large === undefined ? told : externalizeLargeParts(told, large);
+  const reporting = onError === undefined ? handle : withErrorReporting(handle, onError);
+  return large === undefined ? reporting : externalizeLargeParts(reporting, large);
 }
 
-/** Nobody hears of losses where no agent cares: most calls then carry no sink. */
-function lossesOf(agents: readonly Agent[], { lossReported }: Telemetry): HostParts["onLoss"] {
-  const hearing = new Map(
-    agents.flatMap((each) => (each.lost === undefined ? [] : [[each.name, each.lost.bind(each)] as const])),
+/** Undefined if no agent and no telemetry takes losses: most calls then carry no sink. */
+function lossSinkOf(agents: readonly Agent[], { lossReported }: Telemetry): HostParts["onLoss"] {
+  const sinks = new Map(
+    agents.flatMap((each) => (each.onLoss === undefined ? [] : [[each.name, each.onLoss.bind(each)] as const])),
   );
-  if (hearing.size === 0 && lossReported === undefined) return undefined;
+  if (sinks.size === 0 && lossReported === undefined) return undefined;
   return (loss, agent, request) => {
-    hearing.get(agent)?.(loss);
+    sinks.get(agent)?.(loss);
     lossReported?.(request, loss);
   };
 }
 
-/** Calls carry what callers showed only to agents that send it on. */
-function sendingOn(agents: readonly Agent[]): HostParts["sendsCredentialsOn"] {
+/** Calls carry the callers' credentials only to agents that forward them. */
+function credentialForwarders(agents: readonly Agent[]): HostParts["sendsCredentialsOn"] {
   const names = new Set(agents.flatMap(({ name, sendsCredentialsOn }) => (sendsCredentialsOn === true ? [name] : [])));
   return names.size === 0 ? undefined : (agent) => names.has(agent);
 }
 
-function watched<T>(plain: T, watch: Maybe<(plain: T) => T>): T {
-  return watch === undefined ? plain : watch(plain);
+function audited<T>(plain: T, audit: Maybe<(plain: T) => T>): T {
+  return audit === undefined ? plain : audit(plain);
 }
 
-/** The agents by their names, with the cards this host serves: how to get in and what is told is the host's affair. */
+/** The agents by name, with the cards this host serves: security and push are those of the host. */
 function hostedAgents(
   agents: readonly Agent[],
   security: Security,
@@ -230,23 +233,23 @@ function hostedAgents(
 ): ReadonlyMap<string, HostedAgent> {
   const byName = new Map<string, HostedAgent>();
   for (const agent of agents) {
-    if (byName.has(agent.name)) throw new AgentError("conflict", `two agents are called ${agent.name}`);
+    if (byName.has(agent.name)) throw new AgentError("conflict", `duplicate agent name ${agent.name}`);
     const card: Card = { ...agent.card, security, capabilities: { ...agent.card.capabilities, ...offered } };
     byName.set(agent.name, { agent, card });
   }
-  if (byName.size === 0) throw new AgentError("invalid_message", "there is no agent to serve");
+  if (byName.size === 0) throw new AgentError("invalid_message", "no agents to serve");
   return byName;
 }
 
-/** Without an address of our own a card says the one the caller wrote in `Host`: whoever asks would choose what we sign. */
+/** Without `publicUrl` a card names the `Host` of the request: the caller would choose what is signed. */
 function checkSigning({ cardKeys = [], publicUrl }: HostOptions, reach: AddressClass): void {
   if (cardKeys.length > 0 && publicUrl === undefined && reach !== "loopback")
-    throw new AgentError("invalid_message", "signed cards need publicUrl: the address that is signed must be ours", {
+    throw new AgentError("invalid_message", "signed cards need publicUrl: without it the caller chooses the signed address", {
       field: "publicUrl",
     });
 }
 
-/** What an admission throws; whatever else it may be, nobody was let in. */
+/** The HTTP status of an admission error; any other is 401. */
 const METRICS_STATUS: { readonly [code: string]: number } = { not_found: 404, forbidden: 403, unavailable: 503 };
 
 function metricsRoute({ metrics }: HostOptions, telemetry: Telemetry, admission: Admission): readonly ExtraRoute[] {

@@ -16,7 +16,7 @@ export interface HostedAgent {
   readonly card: Card;
 }
 
-/** The host's own answers around the task runtime: cards, pings, and content an agent says it does not take. */
+/** Handles cards, pings and unsupported content; passes everything else to the task runtime. */
 export function hostHandler(agents: ReadonlyMap<string, HostedAgent>, runtime: Handler): Handler {
   return function answerAtHost(operation: Operation, call: Call): Reply {
     const served = agents.get(call.agent);
@@ -38,23 +38,27 @@ export function hostHandler(agents: ReadonlyMap<string, HostedAgent>, runtime: H
   };
 }
 
-/** How to get in, and who is told of events, is the host's affair, whoever's card it is. */
+/** Security and push on a card are those of the host, whatever agent made it. */
 async function asServed(reply: Reply, { security, capabilities: { push, pushDelivery } }: Card): Promise<AgentEvent> {
-  const event = await (reply as Promise<AgentEvent>); // one card answers the question for one
+  const event = await (reply as Promise<AgentEvent>); // a card request has one answer
   if (event.kind !== "card") return event;
   const { card } = event;
   return { ...event, card: { ...card, security, capabilities: { ...card.capabilities, push, pushDelivery } } };
 }
 
-/** Only a part that says what it is can be refused, and only by an agent that said what it takes. */
+/** Rejects parts with a media type the agent does not accept. Parts without one are accepted. */
 function refusedContent(agent: Agent | undefined, { envelope }: OperationOf<"send">): AgentError | undefined {
   if (agent === undefined || agent.acceptsEverything) return undefined;
   for (const [index, { mediaType }] of envelope.content.entries()) {
     if (mediaType === undefined || agent.card.inputModes.some((mode) => covers(mode, mediaType))) continue;
     const field = `message.parts[${index}].mediaType`;
-    return new AgentError("unsupported_content", `${field}: ${mediaType} is not taken; ${agent.card.inputModes.join(", ")} are`, {
-      field,
-    });
+    return new AgentError(
+      "unsupported_content",
+      `${field}: ${mediaType} is not supported; accepted: ${agent.card.inputModes.join(", ")}`,
+      {
+        field,
+      },
+    );
   }
   return undefined;
 }
@@ -67,13 +71,13 @@ function covers(mode: string, mediaType: string): boolean {
 }
 
 async function cardEvent(served: HostedAgent | undefined, { extended }: OperationOf<"card">, call: Call): Promise<AgentEvent> {
-  if (served === undefined) throw new AgentError("not_found", "there is no such agent");
+  if (served === undefined) throw new AgentError("not_found", "unknown agent");
   const { agent } = served;
   if (!extended) return { kind: "card", card: served.card };
   if (!agent.hasExtendedCard) throw new AgentError("unsupported", "this agent has no extended card");
   if (call.caller.scheme === "anonymous")
     throw new AgentError("unauthenticated", "the extended card is for authenticated callers");
   const card = agent.extendedCard(call.caller, served.card);
-  if (card === undefined) throw new AgentError("card_not_configured", "there is no extended card for this caller");
+  if (card === undefined) throw new AgentError("card_not_configured", "no extended card is configured for this caller");
   return { kind: "card", card };
 }

@@ -17,13 +17,13 @@ import { DEFAULT_LIMITS } from "../transport/limits.js";
 import { type PoolOptions, poolLink } from "../transport/node/index.js";
 import { makeRequest } from "../transport/request.js";
 
-/** How webhooks are told. Times, tries and how many at once are among the task limits. */
+/** How push notifications are sent. Timeouts, attempts and concurrency are task limits. */
 export interface PushOptions {
-  /** Hosts, `name` or `name:port`, that are told whatever their address. Default: none, so only public addresses are. */
+  /** Hosts, `name` or `name:port`, that are notified whatever their address. Default: none, only public addresses. */
   readonly allow?: readonly string[];
-  /** Whom to trust beside the platform's own authorities. Certificates are always checked. */
+  /** Certificate authorities beside those of the platform. Certificates are always checked. */
   readonly tls?: PoolOptions["tls"];
-  /** Default: the system's own resolution. */
+  /** Default: the resolver of the system. */
   readonly resolve?: Resolve;
 }
 
@@ -31,47 +31,47 @@ export interface PushSender extends PushPort {
   close(): Promise<void>;
 }
 
-export interface PushSenderStart extends PushOptions {
-  /** Known only when the protocols are served, which is after the sender was made. */
+export interface PushSenderOptions extends PushOptions {
+  /** A function, because protocols are served after the sender is created. */
   notify(): Front["notify"];
-  /** Webhooks told at once. */
+  /** Concurrent notifications. */
   readonly atOnce: number;
 }
 
 const NO_NOTICES = "no protocol of this host sends push notifications";
-/** Nobody reads what a webhook answers beside its status. */
+/** Only the status of a webhook response is used. */
 const ANSWER_BYTES = 64 * 1024;
-/** Hosts with open connections, for each webhook that may be told at once: so none is closed while it is in use. */
+/** Hosts with open connections for each concurrent notification, so that none is closed while in use. */
 const HOSTS_PER_WEBHOOK = 2;
 
 /**
- * Tells webhooks over HTTP. Whoever registers one chooses where our requests go, so every address is checked before every
- * request, resolved once, and dialled at the addresses that were checked; redirects are never followed.
+ * Sends push notifications over HTTP. The registering caller chooses the address, so it is checked before every request,
+ * resolved once, and dialled at the checked addresses only; redirects are never followed.
  */
-export function createPushSender(start: PushSenderStart): PushSender {
-  const guard = createGuard({ from: "public", allow: start.allow, resolve: start.resolve ?? resolveByDns });
-  const links = new PinnedLinks(start.atOnce * HOSTS_PER_WEBHOOK, start.tls);
+export function createPushSender(options: PushSenderOptions): PushSender {
+  const guard = createGuard({ from: "public", allow: options.allow, resolve: options.resolve ?? resolveByDns });
+  const links = new PinnedLinks(options.atOnce * HOSTS_PER_WEBHOOK, options.tls);
 
   async function allows({ url }: PushConfig): Promise<void> {
-    if (start.notify() === undefined) throw new AgentError("push_unsupported", NO_NOTICES);
+    if (options.notify() === undefined) throw new AgentError("push_unsupported", NO_NOTICES);
     try {
       await guard(url);
     } catch (thrown) {
-      // A name that is not known now may be known when there is something to tell.
+      // A name that does not resolve now may resolve when there is an event to send.
       if (AgentError.from(thrown).code !== "forbidden") return;
       throw new AgentError("invalid_message", `url: ${guardProblem(thrown)}`, { field: "url", cause: thrown });
     }
   }
 
-  async function send(telling: PushNotification, signal: AbortSignal): Promise<PushOutcome> {
-    const { config, event, seq, task } = telling;
+  async function send(notification: PushNotification, signal: AbortSignal): Promise<PushOutcome> {
+    const { config, event, seq, task } = notification;
     let target: PinnedUrl;
     try {
       target = await guard(config.url);
     } catch (thrown) {
       return { accepted: false, problem: guardProblem(thrown), final: AgentError.from(thrown).code === "forbidden" };
     }
-    const notice = await start.notify()?.(event, config, task);
+    const notice = await options.notify()?.(event, config, task);
     if (notice === undefined) return { accepted: false, problem: NO_NOTICES, final: true };
     const headers = { ...notice.headers, [PUSH_ID_HEADER]: pushId(config, seq), ...traceHeaders(event) };
     return post(
@@ -83,14 +83,14 @@ export function createPushSender(start: PushSenderStart): PushSender {
   return { allows, send, close: () => links.close() };
 }
 
-/** The port for what the host was told, and what is to be closed with it. */
+/** The push port for the options of a host, and how to close it. */
 export function openPush(
-  wanted: Maybe<boolean | PushOptions | PushPort>,
-  start: Pick<PushSenderStart, "notify" | "atOnce">,
+  push: Maybe<boolean | PushOptions | PushPort>,
+  options: Pick<PushSenderOptions, "notify" | "atOnce">,
 ): { readonly port: Maybe<PushPort>; close(): Promise<void> } {
-  if (wanted === undefined || wanted === false) return { port: undefined, close: async () => undefined };
-  if (wanted !== true && "send" in wanted) return { port: wanted, close: async () => undefined };
-  const sender = createPushSender({ ...(wanted === true ? {} : wanted), ...start });
+  if (push === undefined || push === false) return { port: undefined, close: async () => undefined };
+  if (push !== true && "send" in push) return { port: push, close: async () => undefined };
+  const sender = createPushSender({ ...(push === true ? {} : push), ...options });
   return { port: sender, close: () => sender.close() };
 }
 
@@ -98,16 +98,16 @@ async function post(link: Link, request: HttpRequest): Promise<PushOutcome> {
   try {
     const response = await link.exchange(request);
     if (isStream(response.body)) await response.body[Symbol.asyncIterator]().return?.();
-    return verdictOn(response);
+    return outcomeOf(response);
   } catch (thrown) {
     return { accepted: false, problem: wireProblem(thrown) };
   }
 }
 
-function verdictOn({ status, headers }: HttpResponse): PushOutcome {
+function outcomeOf({ status, headers }: HttpResponse): PushOutcome {
   if (status >= 200 && status < 300) return { accepted: true };
   if (status >= 300 && status < 400) return { accepted: false, problem: `HTTP ${status}: redirects are not followed` };
-  // Gone is for good; everything else may be a mistake that somebody is about to mend.
+  // 410 Gone is final; any other status may be temporary.
   return {
     accepted: false,
     problem: `HTTP ${status}`,
@@ -140,31 +140,31 @@ function guardProblem(thrown: unknown): string {
   return code === "internal" ? "the address could not be checked" : message;
 }
 
-/** The pool's own words name the host and what happened. Others might quote a header. */
+/** Errors of the connection pool are safe to show. Others might quote a header. */
 function wireProblem(thrown: unknown): string {
   const { code, message } = AgentError.from(thrown);
   return code === "encode" || code === "internal" ? "the request could not be written" : message;
 }
 
-/** Links that dial checked addresses only. A name that moves to other addresses gets another link, so no old socket is used. */
+/** Links that dial checked addresses only. A name with new addresses gets a new link, so no old socket is used. */
 class PinnedLinks {
-  readonly #most: number;
+  readonly #max: number;
   readonly #tls: PoolOptions["tls"];
   readonly #links = new Map<string, Link>();
 
-  constructor(most: number, tls: PoolOptions["tls"]) {
-    this.#most = most;
+  constructor(max: number, tls: PoolOptions["tls"]) {
+    this.#max = max;
     this.#tls = tls;
   }
 
   to(target: PinnedUrl): Link {
     const key = `${new URL(target.url).origin} ${target.addresses.map(({ address }) => address).join(" ")}`;
     const link = this.#links.get(key) ?? this.#open(target);
-    // Put back at the end: the first is the one that was used the longest time ago.
+    // Moved to the end: the first entry is the least recently used.
     this.#links.delete(key);
     this.#links.set(key, link);
     for (const [oldKey, old] of this.#links) {
-      if (this.#links.size <= this.#most) break;
+      if (this.#links.size <= this.#max) break;
       this.#links.delete(oldKey);
       void old.close();
     }

@@ -1,30 +1,30 @@
 import { AgentError } from "../envelope/index.js";
 import { type AgentFunction, type AgentStream, isStream } from "../tasks/index.js";
 
-/** Hears what went wrong inside: callers are told no more than that something did. */
+/** Called with internal errors; callers see only that the call failed. */
 export type OnError = (thrown: unknown) => void;
 
-/** The agent as before, except that what it throws by mistake is heard of. One that was stopped may end as it likes. */
+/** Reports what an agent throws, except for `AgentError` and errors after a cancel. */
 export function withErrorReporting(handle: AgentFunction, onError: OnError): AgentFunction {
   return (message, task) => {
-    const tell = (thrown: unknown): never => {
+    const report = (thrown: unknown): never => {
       if (!(thrown instanceof AgentError) && !task.signal.aborted) onError(thrown);
       throw thrown;
     };
     try {
       const output = handle(message, task);
-      if (isStream(output)) return tellingStream(output, tell);
-      return output instanceof Promise ? output.catch(tell) : output;
+      if (isStream(output)) return reportingStream(output, report);
+      return output instanceof Promise ? output.catch(report) : output;
     } catch (thrown) {
-      return tell(thrown);
+      return report(thrown);
     }
   };
 }
 
-async function* tellingStream(output: AgentStream, tell: (thrown: unknown) => never): AgentStream {
+async function* reportingStream(output: AgentStream, report: (thrown: unknown) => never): AgentStream {
   try {
     return yield* output;
   } catch (thrown) {
-    return tell(thrown);
+    return report(thrown);
   }
 }

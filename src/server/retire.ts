@@ -1,32 +1,32 @@
 import type { Assembled } from "./assemble.js";
 
-/** How long calls to agents that were replaced may go on. */
+/** How long calls to replaced agents may continue. */
 const RETIRE_MS = 600_000;
-const LOOK_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 
-/** Hosts that get no new calls, and are closed when those they have are over. */
+/** Replaced hosts: they get no new calls, and are closed when their active calls have ended. */
 export class RetiringHosts {
   readonly #hosts = new Map<Assembled, ReturnType<typeof setInterval>>();
 
   add(host: Assembled, drainMs: number): void {
-    const until = Date.now() + RETIRE_MS;
+    const deadline = Date.now() + RETIRE_MS;
     const timer = setInterval(() => {
-      if (host.underWay() > 0 && Date.now() < until) return;
-      this.#forget(host);
-      // Nobody is left to be told; what did not end by itself ends with the process.
+      if (host.activeCalls() > 0 && Date.now() < deadline) return;
+      this.#remove(host);
+      // There is no caller to report to; what did not close ends with the process.
       host.close(drainMs).catch(() => undefined);
-    }, LOOK_EVERY_MS);
+    }, POLL_MS);
     timer.unref();
     this.#hosts.set(host, timer);
   }
 
   async close(drainMs: number): Promise<void> {
     const hosts = [...this.#hosts.keys()];
-    for (const host of hosts) this.#forget(host);
+    for (const host of hosts) this.#remove(host);
     await Promise.all(hosts.map((host) => host.close(drainMs)));
   }
 
-  #forget(host: Assembled): void {
+  #remove(host: Assembled): void {
     clearInterval(this.#hosts.get(host));
     this.#hosts.delete(host);
   }

@@ -7,34 +7,36 @@ import type { Agent } from "./agent.js";
 import { type Assembled, assemble, type HostOptions } from "./assemble.js";
 import { RetiringHosts } from "./retire.js";
 
+/** Options of `serve`. */
 export interface ServeOptions extends HostOptions {
   /** Default: any free port. */
   readonly port?: number;
   /** Default: 127.0.0.1. Another address needs `admission`, or `openToEverybody`. */
   readonly host?: string;
-  /** Certificate and key, in PEM. Then every protocol on the port is under TLS. */
+  /** Certificate and key, in PEM: every protocol on the port then uses TLS. */
   readonly tls?: TlsOptions;
-  /** Said in words: whoever reaches this address may use the agent. */
+  /** Explicitly allows anonymous callers on a non-loopback address. */
   readonly openToEverybody?: boolean;
-  /** Further names this server is reached by, `name` or `name:port`. */
+  /** Additional host names of this server, `name` or `name:port`. */
   readonly names?: readonly string[];
-  /** Origins whose web pages may call it. Default: none. */
+  /** Web origins that may call it. Default: none. */
   readonly allowedOrigins?: readonly string[];
 }
 
+/** A running server. */
 export interface Server {
   readonly url: string;
   readonly port: number;
-  /** Where one agent answers, the best first. */
+  /** The interfaces of one agent, the preferred one first. */
   interfaces(agent: string): readonly Interface[];
   /**
-   * Other agents, and other options for them, from now on. Calls and streams under way go on with those that were there, for
-   * ten minutes at most; tasks are in the store, which both share. What the port itself is cannot change.
+   * Replaces the agents and their options. Active calls and streams continue on the previous ones, for ten minutes at most;
+   * both share the task store. Options of the port cannot change.
    */
   replace(agents: Agent | readonly Agent[], options?: ReplaceOptions): void;
-  /** Takes another certificate into use: for new connections, without dropping any. Throws for a pair that is no good. */
+  /** Replaces the certificate for new connections, without dropping any. Throws for an invalid pair. */
   reload(tls: TlsOptions): void;
-  /** Accepts nothing new, lets calls under way end, then stops what is left. */
+  /** Stops accepting calls, waits for active ones within the drain limit, then stops the rest. */
   close(): Promise<void>;
 }
 
@@ -48,7 +50,7 @@ export async function serve(agents: Agent | readonly Agent[], options: ServeOpti
   checkClientCa(options);
   const list = listOf(agents);
   const store = options.store ?? createMemoryStore({ limits: { ...DEFAULT_TASK_LIMITS, ...options.taskLimits }, now: Date.now });
-  // Behind a loopback port every caller is a neighbour on this machine, so their links may lead back to it.
+  // Callers of a loopback port are on this machine, so links in their messages may point to it.
   const reach = isLoopbackAddress(host) || host === "localhost" ? "loopback" : "public";
   const assembleFor = (served: readonly Agent[], more: ReplaceOptions): Assembled =>
     assemble(served, { push: true, ...options, ...more, store }, reach, true);
@@ -94,32 +96,32 @@ function listOf(agents: Agent | readonly Agent[]): readonly Agent[] {
   return Array.isArray(agents) ? agents : [agents as Agent];
 }
 
-/** An agent that stands for an address must not stand at it: the host would call itself for ever. */
+/** A bridged agent must not be served at its upstream address: the host would call itself.  */
 function refuseSelf(agents: readonly Agent[], own: readonly string[]): void {
-  const ours = new Set(own.map(placeOf));
-  for (const { name, behind = [] } of agents) {
-    const self = behind.find((url) => ours.has(placeOf(url)));
+  const ours = new Set(own.map(authorityOf));
+  for (const { name, upstreamUrls = [] } of agents) {
+    const self = upstreamUrls.find((url) => ours.has(authorityOf(url)));
     if (self !== undefined)
-      throw new AgentError("loop", `the agent ${name} stands for ${self}, which is this very server`, { field: "url" });
+      throw new AgentError("loop", `agent ${name} has the upstream ${self}, which is this server itself`, { field: "url" });
   }
 }
 
-/** Host and port; all names of this machine's own loopback are one. */
-function placeOf(url: string): string {
+/** Host and port; all loopback names are one. */
+function authorityOf(url: string): string {
   if (!URL.canParse(url)) return url;
   const { protocol, hostname, port } = new URL(url);
   const host = hostname === "localhost" || isLoopbackAddress(hostname.replace(/^\[|\]$/g, "")) ? "loopback" : hostname;
   return `${host}:${port === "" ? (protocol === "https:" ? "443" : "80") : port}`;
 }
 
-/** Whoever names an authority for callers expects that others stay outside, and TLS alone only does so when told to. */
+/** A client CA without a check of client certificates would admit everyone: reject it at start. */
 function checkClientCa({ tls, admission, openToEverybody }: ServeOptions): void {
   if (tls?.clientCa === undefined || tls.clientCertificate === "require" || openToEverybody === true) return;
   if (admission !== undefined && admission.open !== true) return;
   throw new AgentError(
     "invalid_message",
-    "tls.clientCa says who vouches for callers, and nobody asks them for a certificate: give clientCertificates() as admission, " +
-      'or tls.clientCertificate "require", or state that the agent is open to everybody',
+    "tls.clientCa is set, but client certificates are not checked: set admission to clientCertificates(), " +
+      'or tls.clientCertificate to "require", or openToEverybody to true',
     { field: "tls.clientCa" },
   );
 }

@@ -20,7 +20,9 @@ export interface HttpHandlerOptions {
   readonly limits: Limits;
   /** The mount point; the exchange sees the path below it. */
   readonly basePath?: Maybe<string>;
-  /** Receives errors of the exchange and its streams. The client only sees a 500 or a cut stream. */
+  /** The paths below the mount point that are served here. Used as middleware, every other path is passed on. Default: all. */
+  readonly claims?: Maybe<(path: string) => boolean>;
+  /** What the exchange threw, or its streams. The caller only sees a 500 or a cut. */
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
 
@@ -34,6 +36,7 @@ export class HttpHandler implements ExchangeContext {
   readonly exchange: Exchange;
   readonly limits: Limits;
   readonly #basePath: string | undefined;
+  readonly #claims: HttpHandlerOptions["claims"];
   readonly #onError: ((thrown: unknown) => void) | undefined;
   closing = false;
   openStreams = 0;
@@ -42,12 +45,17 @@ export class HttpHandler implements ExchangeContext {
     this.exchange = exchange;
     this.limits = options.limits;
     this.#basePath = options.basePath;
+    this.#claims = options.claims;
     this.#onError = options.onError;
   }
 
   /** Serves one request. */
-  handle(req: IncomingMessage, res: ServerResponse): void {
+  enter(req: IncomingMessage, res: ServerResponse, next?: () => void): void {
     const address = this.#addressOf(req);
+    if (next !== undefined && this.#claims !== undefined && (address === undefined || !this.#claims(address.path))) {
+      next();
+      return;
+    }
     if (address === undefined) {
       refuseEarly(req, res, refuseOutside(this.#basePath ?? "/"));
       return;

@@ -116,6 +116,50 @@ describe.each<[string, Mount]>([
   });
 });
 
+describe("a listener that claims some paths", () => {
+  const claims = (path: string): boolean => path === "/ours";
+
+  /** Answers what the listener passes on. */
+  const onward: express.RequestHandler = (request, response) => {
+    response.send(`next ${request.originalUrl}`);
+  };
+
+  test("Express: passes every other path on to next(), with its body", async () => {
+    const app = express();
+    app.use("/agents", requestListener(exchange, { claims }), express.text(), (request, response) => {
+      response.send(`next ${request.originalUrl} ${request.body}`);
+    });
+    const url = await listening(createServer(app));
+    expect(await (await fetch(`${url}/agents/ours?a=b`)).json()).toEqual({ path: "/ours", query: "a=b", body: null });
+    const posted = await fetch(`${url}/agents/theirs`, {
+      method: "POST",
+      headers: { "content-type": "text/plain" },
+      body: "hello",
+    });
+    expect(await posted.text()).toBe("next /agents/theirs hello");
+  });
+
+  test("Express: passes paths outside its basePath on", async () => {
+    const app = express();
+    app.use(requestListener(exchange, { claims, basePath: "/agents" }), onward);
+    const url = await listening(createServer(app));
+    expect(await (await fetch(`${url}/agents/ours`)).json()).toMatchObject({ path: "/ours" });
+    expect(await (await fetch(`${url}/ours`)).text()).toBe("next /ours");
+  });
+
+  test("Express: a listener without claims answers everything", async () => {
+    const app = express();
+    app.use("/agents", requestListener(exchange), onward);
+    const url = await listening(createServer(app));
+    expect(await (await fetch(`${url}/agents/theirs`)).json()).toMatchObject({ path: "/theirs" });
+  });
+
+  test("bare http: answers every path itself", async () => {
+    const url = await listening(createServer(requestListener(exchange, { claims })));
+    expect(await (await fetch(`${url}/theirs`)).json()).toMatchObject({ path: "/theirs" });
+  });
+});
+
 describe("mounted behind a body parser", () => {
   const send = (url: string): Promise<globalThis.Response> =>
     fetch(`${url}/agents/x`, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });

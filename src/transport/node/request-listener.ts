@@ -8,6 +8,8 @@ export interface RequestListenerOptions {
   readonly limits?: Maybe<Limits>;
   /** The mount point. Express provides it; plain `http` and Fastify do not. */
   readonly basePath?: Maybe<string>;
+  /** The paths below the mount point that are served. Every other path goes to `next` where there is one. Default: all. */
+  readonly claims?: Maybe<(path: string) => boolean>;
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
 
@@ -18,8 +20,8 @@ export interface RequestListenerOptions {
 export function requestListener(
   exchange: Exchange,
   options: RequestListenerOptions = {},
-): (req: IncomingMessage, res: ServerResponse) => void {
-  const { limits = DEFAULT_LIMITS, basePath, onError } = options;
-  const handler = new HttpHandler(exchange, { limits, basePath, onError });
-  return (req, res) => handler.handle(req, res);
+): (req: IncomingMessage, res: ServerResponse, next?: () => void) => void {
+  const { limits = DEFAULT_LIMITS, basePath, claims, onError } = options;
+  const door = new HttpHandler(exchange, { limits, basePath, claims, onError });
+  return (req, res, next) => door.enter(req, res, next);
 }
