@@ -1,5 +1,5 @@
 /** Sentences to vectors of length one. */
 export interface Embedder {
-  /** One vector per text, all of the same size. Texts are embedded alone, so that a neighbour changes nothing. */
+  /** One vector per text, all of the same size. Texts are embedded independently of each other. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
 }

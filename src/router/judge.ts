@@ -6,15 +6,14 @@ import { extractEvidenceSpans, type Span } from "./evidence/extract.js";
 import type { Module, Scenario } from "./scenario.js";
 import { type Claim, claimsOf } from "./select/claims.js";
 import { type Constraint, constraintsOf, reduceCandidates, type Unfit } from "./select/constraints.js";
-import { lastResort } from "./select/last-resort.js";
-import { pickByNarrative } from "./select/narrative.js";
 import { priorityDecide, type Standing } from "./select/priority.js";
+import { lastResort, pickByNarrative } from "./select/tie-break.js";
 import { PRIORITY, type RouterSettings, type Tier } from "./settings.js";
 
-/** What told the first candidate from the second. */
+/** What separated the first candidate from the second. */
 export type DecidedBy = "constraints" | "priority" | "narrative" | "ranking" | "order" | "nothing";
 
-/** Everything that was found out about one module on the way to a decision. */
+/** The full result of judging one module: what a decision is made from. */
 export interface Judgement {
   readonly scenario: Scenario;
   readonly module: Module;
@@ -28,31 +27,31 @@ export interface Judgement {
   /** Undefined where the router abstains. */
   readonly chosen: Maybe<Features>;
   readonly decidedBy: DecidedBy;
-  /** How far ahead, from 0 to 1. */
+  /** The lead over the next candidate, from 0 to 1. */
   readonly margin: number;
 }
 
-/** Candidates this close stand alike: only the order of the telling, a prior or the order of last resort parts them. */
-export const ALIKE = 0.02;
-/** Below this nothing was said that decides. */
-const DECIDES = 0.06;
-/** How faint a reading may be, and what it is worth then. */
+/** Candidates this close are tied: narrative order, a ranking or the default order decides. */
+export const TIE_WIDTH = 0.02;
+/** Below this weight the router abstains. */
+const MIN_WEIGHT = 0.06;
+/** The lowest share that counts as evidence, and the factor applied to it. */
 const PLAIN = { floor: 0.3, worth: 1 };
-/** Tried only where a plain look finds nothing. */
-const CLOSER = { floor: 0.08, worth: 0.4 };
+/** Used only where the plain threshold finds nothing. */
+const FAINT = { floor: 0.08, worth: 0.4 };
 
-/** Spans that somebody else has read too. */
+/** Spans with readings by sentence embeddings. */
 export interface ReadSpans {
   readonly spans: readonly Span[];
   readonly readings: Readings;
 }
 
-/** The stretches of a module's input that are evidence, as the settings let them count. */
+/** The evidence spans of a module, under these settings. */
 export function spansOf(scenario: Scenario, module: Module, { without = [] }: RouterSettings): readonly Span[] {
   return extractEvidenceSpans(scenario, module, { stance: !without.includes("stance"), locks: !without.includes("locks") });
 }
 
-/** The spec-only pipeline: evidence, capabilities, compatible candidates, priority, narrative, order of last resort. */
+/** The spec-only pipeline: evidence, capabilities, compatible candidates, priority, narrative, default order. */
 export function judge(scenario: Scenario, module: Module, settings: RouterSettings = {}, read?: ReadSpans): Judgement {
   const without = new Set(settings.without);
   const locks = !without.has("locks");
@@ -90,12 +89,12 @@ function weigh(parts: Weighing): Pick<Judgement, "claims" | "standings"> {
     return { claims, standings };
   };
   const plain = look(PLAIN);
-  return (plain.standings[0]?.weight ?? 0) >= DECIDES ? plain : look(CLOSER);
+  return (plain.standings[0]?.weight ?? 0) >= MIN_WEIGHT ? plain : look(FAINT);
 }
 
 interface Picking {
   readonly feasible: readonly Features[];
-  /** What rules the others out stands in the file in so many words. */
+  /** All constraints are stated explicitly in the file. */
   readonly stated: boolean;
   readonly ranking: Maybe<readonly string[]>;
   readonly narrative: boolean;
@@ -109,16 +108,16 @@ function pick(
   if (best === undefined) return { chosen: undefined, decidedBy: "nothing", margin: 0 };
   if (next === undefined)
     return { chosen: best.candidate, decidedBy: "constraints", margin: Math.max(best.weight, stated ? 1 : 0) };
-  if (best.weight < DECIDES) return { chosen: undefined, decidedBy: "nothing", margin: 0 };
-  const alike = standings.filter(({ weight }) => best.weight - weight < ALIKE).map(({ candidate }) => candidate);
+  if (best.weight < MIN_WEIGHT) return { chosen: undefined, decidedBy: "nothing", margin: 0 };
+  const tied = standings.filter(({ weight }) => best.weight - weight < TIE_WIDTH).map(({ candidate }) => candidate);
   const margin = best.weight - next.weight;
-  if (alike.length === 1) return { chosen: best.candidate, decidedBy: "priority", margin };
-  const told = narrative ? pickByNarrative(alike, claims) : alike;
-  if (told.length === 1) return { chosen: told[0], decidedBy: "narrative", margin: 0 };
-  return { chosen: lastResort(told, feasible, ranking), decidedBy: ranking === undefined ? "order" : "ranking", margin: 0 };
+  if (tied.length === 1) return { chosen: best.candidate, decidedBy: "priority", margin };
+  const leading = narrative ? pickByNarrative(tied, claims) : tied;
+  if (leading.length === 1) return { chosen: leading[0], decidedBy: "narrative", margin: 0 };
+  return { chosen: lastResort(leading, feasible, ranking), decidedBy: ranking === undefined ? "order" : "ranking", margin: 0 };
 }
 
-/** What every hard constraint lets through. */
+/** The candidates that satisfy every hard constraint. */
 export function feasibleCandidates(scenario: Scenario, module: Module, settings: RouterSettings = {}): readonly Features[] {
   return judge(scenario, module, settings).feasible;
 }

@@ -25,15 +25,15 @@ export interface Module {
   readonly never?: Maybe<readonly string[]>;
   /** Ids of modules it talks to. */
   readonly neighbours?: Maybe<readonly string[]>;
-  /** The right answer, where the file brings it. The router never looks at it. */
+  /** The expected answer, if the file has one. The router does not read it. */
   readonly label?: Maybe<string>;
 }
 
 export interface Scenario {
   readonly id: string;
-  /** L1 to L5, where the file says so. The router never looks at it. */
+  /** L1 to L5, if the file has it. The router does not read it. */
   readonly level?: Maybe<number>;
-  /** Said of the whole. Counts for a module only where it speaks of all. */
+  /** Describes the whole scenario. Applies to a module only where it speaks of all modules. */
   readonly description: string;
   readonly modules: readonly Module[];
 }

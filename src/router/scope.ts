@@ -1,20 +1,20 @@
 import type { Maybe } from "../envelope/index.js";
 import type { Features } from "../protocols/features.js";
-import { ALIKE, type Judgement } from "./judge.js";
+import { type Judgement, TIE_WIDTH } from "./judge.js";
 import type { Unfit } from "./select/constraints.js";
-import { lastResort } from "./select/last-resort.js";
+import { lastResort } from "./select/tie-break.js";
 
 /** One protocol for all modules of a scenario, or none. */
 export interface Agreement {
-  /** Undefined where nobody suits all, or nothing in the texts speaks for one of those who do. */
+  /** Undefined if no candidate suits all modules, or no text supports one that does. */
   readonly chosen: Maybe<Features>;
-  /** How far ahead of the next that suits all, from 0 to 1. */
+  /** The lead over the next candidate that suits all, from 0 to 1. */
   readonly margin: number;
-  /** The candidates that every module can live with. */
+  /** The candidates that are feasible for every module. */
   readonly suited: readonly Features[];
 }
 
-/** Of the candidates that every module can live with, the one that most speaks for over all modules. */
+/** The candidate with the highest mean weight among those feasible for every module. */
 export function agreeOnOne(judgements: readonly Judgement[], ranking?: Maybe<readonly string[]>): Agreement {
   const [first] = judgements;
   const suited = (first?.feasible ?? []).filter((candidate) => judgements.every(({ feasible }) => feasible.includes(candidate)));
@@ -29,11 +29,11 @@ export function agreeOnOne(judgements: readonly Judgement[], ranking?: Maybe<rea
     return { chosen: best.candidate, margin: Math.max(best.weight, stated ? 1 : 0), suited };
   }
   if (best.weight === 0) return { chosen: undefined, margin: 0, suited };
-  const alike = standings.filter(({ weight }) => best.weight - weight < ALIKE).map(({ candidate }) => candidate);
-  return { chosen: lastResort(alike, suited, ranking), margin: alike.length === 1 ? best.weight - next.weight : 0, suited };
+  const tied = standings.filter(({ weight }) => best.weight - weight < TIE_WIDTH).map(({ candidate }) => candidate);
+  return { chosen: lastResort(tied, suited, ranking), margin: tied.length === 1 ? best.weight - next.weight : 0, suited };
 }
 
-/** A judgement as it stands when its scenario has one protocol: who fails one module fails all. */
+/** A judgement under one protocol per scenario: a candidate unfit for one module is unfit for all. */
 export function heldTogether(judgement: Judgement, all: readonly Judgement[], { suited }: Agreement): Judgement {
   const unfit = [...judgement.feasible, ...judgement.unfit.map(({ candidate }) => candidate)].flatMap(
     (candidate): readonly Unfit[] => {

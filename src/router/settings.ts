@@ -3,11 +3,11 @@ import type { Features } from "../protocols/features.js";
 import type { Embedder } from "./embedder.js";
 import type { SecondOpinion } from "./second-opinion.js";
 
-/** The groups of needs, strongest first, by which candidates are told apart. */
+/** The groups of needs, strongest first, by which candidates are compared. */
 export type Tier = "identity" | "operations" | "interaction";
 export const PRIORITY: readonly Tier[] = ["identity", "operations", "interaction"];
 
-/** Parts of the router that can be switched off, to see what each is worth. */
+/** Parts of the router that can be switched off, to measure their effect. */
 export const ABLATIONS = ["locks", "priority", "narrative", "stance", "phrases", "embeddings"] as const;
 export type Ablation = (typeof ABLATIONS)[number];
 
@@ -24,11 +24,11 @@ export interface RouterSettings {
   /** Protocol names, best first: breaks ties among feasible candidates before the order of last resort does. */
   readonly ranking?: Maybe<readonly string[]>;
   readonly abstain?: Maybe<AbstainPolicy>;
-  /** Hears why a second opinion could not be had, module by module. */
+  /** Called with the reason when a second opinion fails, for each module. */
   readonly onProblem?: Maybe<(module: string, because: string) => void>;
   /** `scenario`: one protocol for all modules. Default `module`. */
   readonly scope?: Maybe<"module" | "scenario">;
-  /** Sentence embeddings, where the optional packages are there. */
+  /** Sentence embeddings, if the optional packages are installed. */
   readonly embedder?: Maybe<Embedder>;
   readonly without?: Maybe<readonly Ablation[]>;
 }

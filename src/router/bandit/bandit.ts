@@ -5,43 +5,43 @@ import { EvidenceStore } from "./evidence-store.js";
 import { type Outcome, rewardOf } from "./outcome.js";
 import { ARMS, evidenceOf, FADING, type Fading, SLOWEST_FADING } from "./posterior.js";
 import { randomFor } from "./random.js";
-import { type ProblemSink, TellOnce } from "./tell-once.js";
+import { type ProblemSink, ReportOnce } from "./report-once.js";
 
 export interface BanditOptions {
-  /** Where evidence is kept: it lasts as long as they do, and is shared by all who share them. */
+  /** Where evidence is stored and shared. */
   readonly records: Records;
   /** The same seed, evidence and number of draws give the same choices. */
   readonly seed: string | number;
   readonly fading?: Maybe<Partial<Fading>>;
-  /** Hears, once each, of evidence that cannot be read and of a store that fails. */
+  /** Called once for each: unreadable evidence, a failing store. */
   readonly onProblem?: Maybe<ProblemSink>;
 }
 
-/** What chooses for the links of one context and hears how it went: fits `connect`'s `chooser`. */
+/** The bandit for the links of one context: a `chooser` for `connect`. */
 export interface LinkBandit {
   choose(feasible: readonly string[]): Promise<string>;
   learn(protocol: string, outcome: Outcome): Promise<void>;
 }
 
-/** Chooses among protocols that are all feasible by how calls went before. It makes nothing feasible that is not. */
+/** Selects among feasible protocols by the outcomes of earlier calls. It never makes a protocol feasible. */
 export interface Bandit {
-  /** One of `feasible`, as it is written there. */
+  /** Returns one of `feasible`, as written there. */
   choose(feasible: readonly string[], context: string): Promise<string>;
-  /** Resolves when it is kept. */
+  /** Resolves when the outcome is stored. */
   learn(context: string, protocol: string, outcome: Outcome): Promise<void>;
   /** Both for the links of one context. */
   on(context: string): LinkBandit;
-  /** Everything learned so far is kept; before its store is closed. */
+  /** Writes everything learned so far. Call it before closing the store. */
   settled(): Promise<void>;
 }
 
 /** The longest name of a protocol. */
 export const PROTOCOL_CHARACTERS = 64;
 
-/** Thompson sampling: each protocol draws from what is known of it, and the highest draw is taken. */
+/** Thompson sampling: each protocol draws from its posterior, and the highest draw wins. */
 export function createBandit({ records, seed, fading, onProblem }: BanditOptions): Bandit {
   const factors = checkedFading({ ...FADING, ...fading });
-  const store = new EvidenceStore(records, factors, new TellOnce(onProblem));
+  const store = new EvidenceStore(records, factors, new ReportOnce(onProblem));
 
   async function choose(feasible: readonly string[], context: string): Promise<string> {
     const [first] = checkedFeasible(feasible);
@@ -51,7 +51,7 @@ export function createBandit({ records, seed, fading, onProblem }: BanditOptions
     const drawn = feasible.map((protocol) => {
       const arm = armOf(protocol);
       const { good, bad } = evidenceOf(posterior, arm);
-      // Chance of its own for each protocol: who else is feasible, and in which order, changes no draw.
+      // Each protocol has its own random stream: the other candidates and their order change no draw.
       return { protocol, arm, luck: drawBeta(randomFor([String(seed), key, String(draw), arm]), 1 + good, 1 + bad) };
     });
     return drawn.reduce((best, each) => (each.luck > best.luck || (each.luck === best.luck && each.arm < best.arm) ? each : best))
@@ -74,14 +74,14 @@ export function createBandit({ records, seed, fading, onProblem }: BanditOptions
   };
 }
 
-/** However it is capitalised: decisions write names, links write ids. */
+/** Case-insensitive: decisions write names, links write ids. */
 function armOf(protocol: string): string {
   return protocol.toLowerCase();
 }
 
 function checkedFeasible(feasible: readonly string[]): readonly [string, ...string[]] {
   const [first, ...others] = feasible;
-  if (first === undefined) throw new AgentError("unsupported", "no protocol is feasible, so none can be chosen", { sent: "no" });
+  if (first === undefined) throw new AgentError("unsupported", "no feasible protocol to choose from", { sent: "no" });
   if (feasible.length > ARMS)
     throw new AgentError("too_large", `at most ${ARMS} protocols can be chosen from`, { field: "feasible" });
   feasible.forEach(checkName);

@@ -1,12 +1,12 @@
 import { AgentError, type JsonObject, type Maybe, RecentMap, type Records, recordsBelow } from "../../envelope/index.js";
 import { type Fading, NOTHING_KNOWN, type Posterior, readPosterior, withReward, writePosterior } from "./posterior.js";
-import type { TellOnce } from "./tell-once.js";
+import type { ReportOnce } from "./report-once.js";
 
-/** Contexts that have evidence of their own; whatever comes later shares one. */
+/** Contexts with their own evidence; later ones share one. */
 export const CONTEXTS = 500;
-/** Evidence to which nothing was added for so long is forgotten. */
+/** Evidence without additions for this long is dropped. */
 export const KEEP_EVIDENCE_MS = 30 * 24 * 60 * 60 * 1_000;
-/** Rewards that wait for a slow store, all contexts together; more are dropped, and that is told. */
+/** Rewards queued for a slow store, over all contexts; more are dropped and reported. */
 export const REWARDS_WAITING = 10_000;
 
 const DRAWS = "draws";
@@ -25,28 +25,28 @@ interface Batch {
 }
 
 /**
- * The evidence of all contexts, kept in records. A store that fails is told of and never thrown: without it there is no
- * evidence, and choosing goes on. Writes of one process follow each other; of two processes that write one context at the
- * same moment, the later wins and the other's last rewards are lost, which fading would have done anyway.
+ * The evidence of all contexts, kept in records. A failing store is reported and never thrown: choosing continues without
+ * evidence. Writes of one process are serialized; if two processes write one context at once, the later wins and the other's
+ * last rewards are lost.
  */
 export class EvidenceStore {
   readonly #records: Records;
   readonly #fading: Fading;
-  readonly #problems: TellOnce;
+  readonly #problems: ReportOnce;
   readonly #batches = new Map<string, Batch>();
-  /** Those for which there was no room of their own. */
+  /** Contexts beyond the limit. */
   readonly #sharing = new RecentMap<true>(2 * CONTEXTS);
   #lastWrite: Promise<void> = Promise.resolve();
   #waiting = 0;
   #ownDraws = 0;
 
-  constructor(records: Records, fading: Fading, problems: TellOnce) {
+  constructor(records: Records, fading: Fading, problems: ReportOnce) {
     this.#records = recordsBelow(records, "bandit");
     this.#fading = fading;
     this.#problems = problems;
   }
 
-  /** A number that no draw had before, in any process on these records. */
+  /** A number unique to this draw among all processes on these records. */
   async nextDraw(): Promise<number> {
     try {
       return await this.#records.count(DRAWS);
@@ -66,13 +66,10 @@ export class EvidenceStore {
     }
   }
 
-  /** Resolves when it is kept, or when it is known that it will not be. */
+  /** Resolves when the reward is stored, or dropped. */
   add(context: string, reward: Reward): Promise<void> {
     if (this.#waiting >= REWARDS_WAITING) {
-      this.#problems.begins(
-        BACKLOG,
-        new AgentError("overloaded", "the store is too slow: outcomes of calls are not learned from"),
-      );
+      this.#problems.report(BACKLOG, new AgentError("overloaded", "the store is too slow: outcomes of calls are dropped"));
       return Promise.resolve();
     }
     this.#waiting++;
@@ -81,12 +78,12 @@ export class EvidenceStore {
     return batch.saved;
   }
 
-  /** All that was added so far is kept. */
+  /** Resolves when everything added so far is stored. */
   settled(): Promise<void> {
     return this.#lastWrite;
   }
 
-  /** Rewards that come while others are written wait together and are written at once. */
+  /** Rewards that arrive during a write are batched into the next one. */
   #newBatch(context: string): Batch {
     const rewards: Reward[] = [];
     this.#lastWrite = this.#lastWrite.then(() => {
@@ -104,7 +101,7 @@ export class EvidenceStore {
       let after = posterior;
       for (const { protocol, reward } of rewards) after = withReward(after, protocol, reward, this.#fading);
       await this.#records.put(key ?? (await this.#place(context)), writePosterior(after), KEEP_EVIDENCE_MS);
-      for (const problem of [STORE, BACKLOG, OWN + context]) this.#problems.isOver(problem);
+      for (const problem of [STORE, BACKLOG, OWN + context]) this.#problems.clear(problem);
     } catch (thrown) {
       this.#failed(thrown);
     } finally {
@@ -133,13 +130,13 @@ export class EvidenceStore {
   #checked(value: JsonObject, context: string): Posterior {
     const posterior = readPosterior(value);
     if (posterior !== undefined) return posterior;
-    const why = `what was kept for the context ${JSON.stringify(context)} is no evidence: it starts anew`;
-    this.#problems.begins(OWN + context, new AgentError("decode", why));
+    const why = `the record of context ${JSON.stringify(context)} is not valid evidence: it was reset`;
+    this.#problems.report(OWN + context, new AgentError("decode", why));
     return NOTHING_KNOWN;
   }
 
   #failed(thrown: unknown): void {
     const why = "the store of the evidence fails: protocols are chosen without it";
-    this.#problems.begins(STORE, new AgentError("unavailable", why, { cause: thrown }));
+    this.#problems.report(STORE, new AgentError("unavailable", why, { cause: thrown }));
   }
 }

@@ -3,4 +3,4 @@ export { type Bandit, type BanditOptions, createBandit, type LinkBandit } from "
 export { contextKey, type LinkKind } from "./context-key.js";
 export { BUDGET_MS, type Outcome } from "./outcome.js";
 export { FADING, type Fading } from "./posterior.js";
-export type { ProblemSink } from "./tell-once.js";
+export type { ProblemSink } from "./report-once.js";

@@ -1,11 +1,11 @@
 import { AgentError, type Maybe } from "../../envelope/index.js";
 
-/** How one call ended for the one who waited. */
+/** How one call ended for its caller. */
 export interface Outcome {
   readonly ok: boolean;
-  /** Until the whole answer was there, or the failure. */
+  /** Until the answer was complete, or the call failed. */
   readonly latencyMs: number;
-  /** How long the caller would have waited. Undefined: without limit. */
+  /** The caller's time limit. Undefined: none. */
   readonly deadlineMs?: Maybe<number>;
 }
 

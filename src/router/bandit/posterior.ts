@@ -1,18 +1,18 @@
 import { isObject, type Json, type JsonObject, type Maybe } from "../../envelope/index.js";
 
-/** What was seen of one protocol in one context, fading: how much spoke for it, and how much against. */
+/** The faded evidence of one protocol in one context: how much is for it, and how much against. */
 export interface Evidence {
   readonly good: number;
   readonly bad: number;
 }
-/** By protocol. Who is missing was never tried, or so long ago that it says nothing. */
+/** By protocol. One that is missing was not tried recently. */
 export type Posterior = ReadonlyMap<string, Evidence>;
 
-/** What is left of older evidence with each new piece. */
+/** The factor applied to older evidence with each new outcome. */
 export interface Fading {
-  /** Of the protocol that was tried: its last few dozen calls count, so that one that breaks is left soon. */
+  /** Of the protocol that was called: its last few dozen calls count, so that a failing one is left soon. */
   readonly tried: number;
-  /** Of all others: far slower, so that one that failed is tried again some day. */
+  /** Of all others: slower, so that one that failed is eventually tried again. */
   readonly others: number;
 }
 export const FADING: Fading = Object.freeze({ tried: 0.97, others: 0.998 });
@@ -59,13 +59,13 @@ function leastKnown(posterior: Posterior): string {
   return [...posterior].reduce((least, each) => (weight(each[1]) < weight(least[1]) ? each : least))[0];
 }
 
-/** As it is kept: a list, because a protocol's name may be no good name for a member. */
+/** The stored form: a list, because a protocol name may not be a valid member name. */
 export function writePosterior(posterior: Posterior): JsonObject {
   const arms = [...posterior].map(([protocol, { good, bad }]) => ({ protocol, good, bad }));
   return { arms };
 }
 
-/** Undefined for what was not written here. */
+/** Undefined for anything else. */
 export function readPosterior({ arms }: JsonObject): Maybe<Posterior> {
   if (!Array.isArray(arms) || arms.length > ARMS) return undefined;
   const read = arms.map(readArm);

@@ -1,8 +1,7 @@
-import { AgentError, type Maybe } from "../../envelope/index.js";
+import { AgentError, type Maybe, RecentMap } from "../../envelope/index.js";
 import type { Embedder } from "../embedder.js";
 import { embeddingsDir } from "./install-folder.js";
 import { VECTOR_SIZE } from "./packages.js";
-import { Recent } from "./recent-vectors.js";
 import { loadRuntime, type Runtime } from "./runtime.js";
 import { embeddingsStatus } from "./status.js";
 
@@ -38,7 +37,7 @@ export async function openEmbedder(options: { readonly dir?: Maybe<string> } = {
 
 class RuntimeEmbedder implements LocalEmbedder {
   #runtime: Maybe<Runtime>;
-  readonly #recent = new Recent<Float32Array>(RECENT_TEXTS);
+  readonly #recent = new RecentMap<Float32Array>(RECENT_TEXTS);
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openEmbedder } from "./embedder.js";
 import { installEmbeddings, removeEmbeddings } from "./install.js";
 import { embeddingsDir, MARK } from "./install-folder.js";
-import { Recent } from "./recent-vectors.js";
 import { embeddingsStatus } from "./status.js";
 
 let folder: string;
@@ -112,16 +111,5 @@ describe("embeddingsDir()", () => {
 
   it("is in the home folder's cache where nothing else is said", () => {
     expect(embeddingsDir(undefined, { XDG_CACHE_HOME: "" })).toMatch(/\.cache\/koine\/embeddings$/);
-  });
-});
-
-describe("Recent", () => {
-  it("forgets what was not asked for longest", () => {
-    const recent = new Recent<number>(2);
-    recent.set("a", 1);
-    recent.set("b", 2);
-    recent.get("a");
-    recent.set("c", 3);
-    expect([recent.get("a"), recent.get("b"), recent.get("c")]).toEqual([1, undefined, 3]);
   });
 });

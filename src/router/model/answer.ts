@@ -4,16 +4,16 @@ import type { ModelAnswer } from "../models/index.js";
 import type { OpenQuestion, Opinion } from "../second-opinion.js";
 import { SELECTION } from "./prompt.js";
 
-/** A model's answer after the check: usable, or refused for reasons that the model can be told. */
+/** A checked model answer: usable, or rejected with reasons for the model. */
 export type CheckedAnswer =
   | { readonly kind: "usable"; readonly opinion: Omit<Opinion, "prompt_sha256"> }
   | { readonly kind: "refused"; readonly problems: readonly string[] };
 
 const PARAMETERS = ["module_id", "selected_protocol", "evidence_spans", "rationale"];
-/** How many arguments nobody asked for are told by name. */
-const SHOWN_ARGUMENTS = 8;
+/** The number of unknown arguments listed by name. */
+const MAX_UNKNOWN_ARGUMENTS = 8;
 
-/** Nothing is repaired: a span in other white space, or a protocol in another spelling, is a wrong answer. */
+/** Nothing is repaired: a span with other white space, or a protocol in another spelling, is rejected. */
 export function checkAnswer({ calls }: ModelAnswer, question: OpenQuestion): CheckedAnswer {
   const [call, ...more] = calls;
   if (call === undefined) return refused(`call the function ${SELECTION}; words beside it are not read`);
@@ -21,13 +21,13 @@ export function checkAnswer({ calls }: ModelAnswer, question: OpenQuestion): Che
   if (call.name !== SELECTION) return refused(`the function to call is ${SELECTION}, not ${shown(call.name)}`);
   const { scenario, module, input, feasible } = question;
   const { module_id, selected_protocol, evidence_spans, rationale } = call.arguments;
-  const said = { selected_protocol, evidence_spans, rationale };
-  // Whatever the model says, it is measured against the candidates that the hard constraints let through.
-  const decision = { scenario_id: scenario.id, module_id: module.id, ...said, margin: 0, abstained: false, rejected: [] };
+  const answer = { selected_protocol, evidence_spans, rationale };
+  // Checked against the feasible candidates, whatever the model says.
+  const decision = { scenario_id: scenario.id, module_id: module.id, ...answer, margin: 0, abstained: false, rejected: [] };
   const problems = [
     ...Object.keys(call.arguments)
       .filter((name) => !PARAMETERS.includes(name))
-      .slice(0, SHOWN_ARGUMENTS)
+      .slice(0, MAX_UNKNOWN_ARGUMENTS)
       .map((name) => `${shown(name)} is no parameter of ${SELECTION}`),
     ...(module_id === module.id ? [] : ["module_id: must be that of the data"]),
     ...lintDecision(decision, { input, features: feasible }),
@@ -51,5 +51,5 @@ function refused(problem: string): CheckedAnswer {
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
-/** A module may be described by fields alone; then there is nothing to quote. */
+/** A module may be described by fields alone, with nothing to quote. */
 const hasWords = (input: readonly string[]): boolean => input.some((text) => text.trim() !== "");

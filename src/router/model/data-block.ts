@@ -1,9 +1,9 @@
 import type { Json } from "../../envelope/index.js";
 
-/** What could end a block, begin a line, or not be seen: angle brackets, control and format characters, separators of lines. */
+/** Characters that could end a block or hide text: angle brackets, control and format characters, line separators. */
 const ESCAPED = /[<>\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Somebody else's words for a prompt: one line of JSON between two marks that no wording within can imitate. */
+/** Untrusted text for a prompt: one line of JSON between tags that the text cannot imitate. */
 export function dataBlock(mark: string, data: Json): string {
   return `<${mark}>\n${JSON.stringify(data).replace(ESCAPED, escapeUnits)}\n</${mark}>`;
 }

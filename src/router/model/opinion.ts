@@ -3,28 +3,28 @@ import type { FunctionCallingModel, FunctionRequest, ModelAnswer } from "../mode
 import type { OpenQuestion, OpinionAnswer, SecondOpinion } from "../second-opinion.js";
 import { type CheckedAnswer, checkAnswer } from "./answer.js";
 import { dataBlock } from "./data-block.js";
-import { type Prompt, type PromptVariant, SELECTION, writePrompt } from "./prompt.js";
-import { hashPrompt } from "./prompt-hash.js";
+import { hashPrompt, type Prompt, type PromptVariant, SELECTION, writePrompt } from "./prompt.js";
 
+/** Options of `modelOpinion`. */
 export interface ModelOpinionOptions {
   readonly model: FunctionCallingModel;
   /** Default `spec`. */
   readonly variant?: Maybe<PromptVariant>;
-  /** For one module, all attempts together. */
+  /** The time limit for one module, over all attempts. */
   readonly timeoutMs?: Maybe<number>;
 }
 
 const TIMEOUT_MS = 30_000;
 /** The longest wait a platform timer can hold; it fires at once for a longer one. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
-/** A refused answer may be corrected once. */
+/** A rejected answer may be corrected once. */
 const ATTEMPTS = 2;
-/** A module that says more than this is not sent: a model would read only a part of it, and not say which. */
+/** Longer modules are not sent: a model would read only a part of them. */
 const DATA_CHARACTERS = 60_000;
-/** How many problems a model is told, and a person is shown. */
-const TOLD_PROBLEMS = 10;
+/** The number of problems reported to the model and the user. */
+const MAX_PROBLEMS = 10;
 
-/** Asks a language model, and takes no answer that breaks a hard constraint or a rule of the linter. */
+/** Asks a language model. Answers that break a hard constraint or a linter rule are rejected. */
 export function modelOpinion({ model, variant = "spec", timeoutMs = TIMEOUT_MS }: ModelOpinionOptions): SecondOpinion {
   if (!(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS))
     throw new AgentError("invalid_message", `timeoutMs: must be above 0 and at most ${LONGEST_TIMEOUT_MS}`, {
@@ -40,7 +40,7 @@ export function modelOpinion({ model, variant = "spec", timeoutMs = TIMEOUT_MS }
       try {
         const checked = await withinTime(timeoutMs, cancel, (within) => ask(model, { prompt, question }, within));
         if (checked.kind === "usable") return { kind: "opinion", opinion: { ...checked.opinion, prompt_sha256 } };
-        return none(`the model's answers were refused: ${checked.problems.slice(0, TOLD_PROBLEMS).join("; ")}`, prompt_sha256);
+        return none(`the model's answers were refused: ${checked.problems.slice(0, MAX_PROBLEMS).join("; ")}`, prompt_sha256);
       } catch (thrown) {
         if (cancel.reason !== undefined) throw cancel.reason;
         return none(`the model gave no answer: ${AgentError.from(thrown).message}`, prompt_sha256);
@@ -53,7 +53,7 @@ function none(because: string, prompt_sha256: string): OpinionAnswer {
   return { kind: "none", because, prompt_sha256 };
 }
 
-/** Asks until an answer can be used, or the attempts are used up; then the last refusal is what is left. */
+/** Asks until an answer is usable or the attempts are used up; then returns the last rejection. */
 async function ask(
   model: FunctionCallingModel,
   { prompt, question }: { readonly prompt: Prompt; readonly question: OpenQuestion },
@@ -68,10 +68,10 @@ async function ask(
   return checked;
 }
 
-/** One user message in any case: some servers refuse two in a row. Problems repeat words of the answer, so they are data, too. */
+/** Always one user message: some servers reject two in a row. Problems quote the answer, so they are escaped as data. */
 function requestFor(prompt: Prompt, problems: readonly string[]): FunctionRequest {
   const { system, user } = prompt;
-  const content = problems.length === 0 ? user : `${user}\n${dataBlock("refused", problems.slice(0, TOLD_PROBLEMS))}`;
+  const content = problems.length === 0 ? user : `${user}\n${dataBlock("refused", problems.slice(0, MAX_PROBLEMS))}`;
   return { system, messages: [{ role: "user", content }], tools: [prompt.function], toolChoice: { name: SELECTION } };
 }
 
@@ -80,7 +80,7 @@ const UNREADABLE: CheckedAnswer = {
   problems: [`the answer could not be read; call ${SELECTION} with one JSON object`],
 };
 
-/** Undefined where the server answered and the answer makes no sense: that may be the model's slip, and is worth telling it. */
+/** Undefined for an unreadable answer: the model gets a chance to correct it. */
 async function answerOf(model: FunctionCallingModel, request: FunctionRequest, cancel: Cancel): Promise<Maybe<ModelAnswer>> {
   try {
     return await model.choose(request, cancel);
@@ -91,7 +91,7 @@ async function answerOf(model: FunctionCallingModel, request: FunctionRequest, c
   }
 }
 
-/** Ends in time even if the work does not hear that it should stop. */
+/** Enforces the time limit even if the work ignores the cancel. */
 async function withinTime<T>(timeoutMs: number, cancel: Cancel, work: (within: Cancel) => Promise<T>): Promise<T> {
   const within = new CancelSource();
   const late = new AgentError("deadline", `it took longer than ${timeoutMs} ms`, { sent: "maybe" });

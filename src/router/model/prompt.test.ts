@@ -6,9 +6,7 @@ import { canonicalJson } from "../../security/json-canonical.js";
 import type { Module } from "../scenario.js";
 import type { OpenQuestion } from "../second-opinion.js";
 import { dataBlock } from "./data-block.js";
-import { describeRow } from "./describe-row.js";
-import { type PromptVariant, writePrompt } from "./prompt.js";
-import { hashPrompt } from "./prompt-hash.js";
+import { describeRow, hashPrompt, type PromptVariant, writePrompt } from "./prompt.js";
 
 const ROWS = defaultCandidates();
 const MODULE: Module = {

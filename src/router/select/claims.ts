@@ -6,38 +6,38 @@ import type { PassageKind } from "../scenario.js";
 import type { Tier } from "../settings.js";
 import { tierOf } from "./tiers.js";
 
-/** How strongly a module's text claims a candidate, by the needs of one tier, or of all where none is told apart. */
+/** How strongly a module's text supports a candidate, by the needs of one tier, or of all if tiers are off. */
 export interface Claim {
   readonly candidate: Features;
   readonly tier: Maybe<Tier>;
   /** From 0 to 1. */
   readonly weight: number;
-  /** How much was said for it, where weights near 1 no longer tell. */
+  /** The amount of evidence, for comparing weights near 1. */
   readonly amount: number;
-  /** What it rests on, the strongest first. */
+  /** Its evidence, the strongest first. */
   readonly evidence: readonly Evidence[];
-  /** Where the first of its strong evidence stands. */
+  /** The position of its first strong evidence. */
   readonly first: number;
 }
 
-/** A title is shorter than its module; what the file itself calls a demand is certain. */
+/** The weight of evidence by kind of passage. */
 const BY_KIND: { readonly [kind in PassageKind]: number } = { name: 0.5, need: 1, risk: 0.9, must: 1, mustNot: 1 };
 
-/** One span alone leaves some doubt. */
+/** One span alone never gives full weight. */
 const CERTAINTY = 0.9;
-/** What counts as a defining phrase when the telling decides. */
+/** The least weight of a defining phrase. */
 const CLEAR = 0.3;
 
 export interface ClaimSettings {
-  /** Undefined: all needs weigh alike. */
+  /** Undefined: all needs have equal weight. */
   readonly tiers: Maybe<readonly Tier[]>;
-  /** What the file demands in so many words. */
+  /** What the file requires explicitly. */
   readonly required: readonly CapabilityId[];
-  /** A span that is about a candidate's business with less than this is not about it. */
+  /** Shares below this do not count as evidence for a candidate. */
   readonly floor: number;
 }
 
-/** What is wanted, as it speaks for each candidate, tier by tier. */
+/** The support of the wanted evidence for each candidate, tier by tier. */
 export function claimsOf(
   candidates: readonly Features[],
   evidence: readonly Evidence[],
@@ -66,7 +66,7 @@ export function claimsOf(
   );
 }
 
-/** Several spans make it surer, none makes it certain. */
+/** Each span adds certainty; none reaches it fully. */
 function weigh(
   evidence: readonly Evidence[],
   floor: number,

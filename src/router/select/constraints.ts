@@ -4,26 +4,26 @@ import type { Evidence } from "../evidence/capabilities.js";
 import type { Module } from "../scenario.js";
 import { bindsInProse, isHard } from "./tiers.js";
 
-/** Something a candidate must be able to do, or must not bring with it. */
+/** A capability that a candidate must support, or must not have. */
 export interface Constraint {
   readonly kind: "requires" | "avoids";
   readonly capability: CapabilityId;
-  /** The file says so in so many words; otherwise it is read from its prose. */
+  /** Stated explicitly in the file; otherwise inferred from its prose. */
   readonly stated: boolean;
 }
 
-/** A candidate that cannot be taken, and why. */
+/** An infeasible candidate, and why. */
 export interface Unfit {
   readonly candidate: Features;
   readonly because: string;
-  /** The file names whom it allows, or rules this one out by name. */
+  /** Excluded by name, by `only` or `never`. */
   readonly named: boolean;
 }
 
-/** How sure a reading must be before it rules anybody out: for what the file demands, what it excludes, and for plain prose. */
-const SURE = { demanded: 0.8, excluded: 0.4, prose: 0.85 };
+/** The share at which a reading excludes candidates: for explicit demands, exclusions and plain prose. */
+const THRESHOLDS = { demanded: 0.8, excluded: 0.4, prose: 0.85 };
 
-/** What a module demands so clearly that it rules candidates out. */
+/** The constraints of a module: what excludes candidates. */
 export function constraintsOf(
   module: Module,
   evidence: readonly Evidence[],
@@ -40,15 +40,16 @@ export function constraintsOf(
   }
   for (const { span, capability, share } of evidence) {
     const { kind, stance } = span;
-    if (stance === "avoided" && share >= SURE.excluded) add({ kind: "avoids", capability, stated: kind === "mustNot" });
+    if (stance === "avoided" && share >= THRESHOLDS.excluded) add({ kind: "avoids", capability, stated: kind === "mustNot" });
     if (stance !== "wanted" || !isHard(capability)) continue;
-    if (kind === "must" && settings.locks && share >= SURE.demanded) add({ kind: "requires", capability, stated: true });
-    else if (bindsInProse(capability) && share * span.trust >= SURE.prose) add({ kind: "requires", capability, stated: false });
+    if (kind === "must" && settings.locks && share >= THRESHOLDS.demanded) add({ kind: "requires", capability, stated: true });
+    else if (bindsInProse(capability) && share * span.trust >= THRESHOLDS.prose)
+      add({ kind: "requires", capability, stated: false });
   }
   return found;
 }
 
-/** Why a candidate cannot be taken; undefined where nothing stands against it. */
+/** Why a candidate is infeasible; undefined if it is feasible. */
 export function whyIncompatible(candidate: Features, constraints: readonly Constraint[]): Maybe<string> {
   for (const { kind, capability } of constraints) {
     if (kind === "requires" && candidate.support[capability] === undefined) return `cannot carry ${labelOf(capability)}`;
@@ -58,19 +59,19 @@ export function whyIncompatible(candidate: Features, constraints: readonly Const
   return undefined;
 }
 
-/** Can this protocol carry everything that is demanded? */
+/** Whether a candidate satisfies all constraints. */
 export function isProtocolCompatible(candidate: Features, constraints: readonly Constraint[]): boolean {
   return whyIncompatible(candidate, constraints) === undefined;
 }
 
 const LABELS: ReadonlyMap<string, string> = new Map(CAPABILITIES.map(({ id, label }) => [id, label]));
 
-/** A capability as people call it. */
+/** The human-readable name of a capability. */
 export function labelOf(capability: CapabilityId): string {
   return LABELS.get(capability) ?? capability;
 }
 
-/** Who can be taken, and who cannot. */
+/** Splits the candidates into feasible and infeasible ones. */
 export function reduceCandidates(
   candidates: readonly Features[],
   module: Module,

@@ -1,19 +1,19 @@
 import type { Features } from "../../protocols/features.js";
 import type { Claim } from "./claims.js";
 
-/** A candidate and what speaks for it once stronger needs have had their say. */
+/** A candidate and its weight after stronger tiers were applied. */
 export interface Standing {
   readonly candidate: Features;
-  /** From 0 to 1; all together at most 1, the rest is doubt. */
+  /** From 0 to 1; the sum is at most 1, the rest is uncertainty. */
   readonly weight: number;
 }
 
-/** One remark of a stronger kind does not outweigh a text that is about something else: so many times as much must not be said. */
+/** A claim of a stronger tier counts fully unless a lower tier has this many times its amount of evidence. */
 const OUTNUMBERED = 2.5;
 
 /**
- * Tier by tier, what claims are sure of is given away, and only what is left in doubt goes down to the next: a clear need for
- * identity leaves nothing for the rest, a faint one does not decide.
+ * Distributes weight tier by tier; only the uncertainty of a tier is left for the next. A clear need for identity leaves nothing
+ * for lower tiers, a faint one does not decide.
  */
 export function priorityDecide(candidates: readonly Features[], claims: readonly Claim[]): readonly Standing[] {
   const weights = new Map<Features, number>();
@@ -38,13 +38,13 @@ export function priorityDecide(candidates: readonly Features[], claims: readonly
   return candidates.map((candidate) => ({ candidate, weight: weights.get(candidate) ?? 0 })).sort((a, b) => b.weight - a.weight);
 }
 
-/** How far a claim holds its own against what is said for others in lower tiers, from 0 to 1. */
+/** How much a claim counts against the evidence for others in lower tiers, from 0 to 1. */
 function standing({ candidate, amount }: Claim, lower: readonly Claim[]): number {
   const most = lower.reduce((highest, claim) => (claim.candidate === candidate ? highest : Math.max(highest, claim.amount)), 0);
   return Math.min(1, (OUTNUMBERED * amount) / Math.max(most, Number.MIN_VALUE));
 }
 
-/** The stronger takes more than its share: a faint second need is a remark. */
+/** Squared, so that a strong claim outweighs several faint ones. */
 function share({ weight, amount }: Claim): number {
   const strength = weight * amount;
   return strength * strength;

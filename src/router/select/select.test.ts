@@ -4,8 +4,8 @@ import type { Module } from "../scenario.js";
 import { PRIORITY, type Tier } from "../settings.js";
 import type { Claim } from "./claims.js";
 import { type Constraint, isProtocolCompatible, reduceCandidates, whyIncompatible } from "./constraints.js";
-import { pickByNarrative } from "./narrative.js";
 import { priorityDecide } from "./priority.js";
+import { pickByNarrative } from "./tie-break.js";
 import { tierOf } from "./tiers.js";
 
 function row(name: string, more: Partial<Features> = {}): Features {

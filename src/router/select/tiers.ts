@@ -1,7 +1,7 @@
 import { CAPABILITIES, type Capability, type CapabilityId } from "../../protocols/features.js";
 import type { Tier } from "../settings.js";
 
-/** Needs whose facet alone would put them elsewhere. */
+/** Exceptions to the tier of a facet. */
 const BY_NAME: { readonly [id in CapabilityId]?: Tier } = {
   "cross-boundary": "identity",
 };
@@ -19,12 +19,12 @@ const TIERS: ReadonlyMap<string, Tier> = new Map(CAPABILITIES.map(({ id, facet }
 
 const HARD: ReadonlySet<string> = new Set(CAPABILITIES.filter((each) => "hard" in each).map(({ id }) => id));
 
-/** A demand for it rules out every protocol that cannot carry it. */
+/** Whether a need for it excludes every protocol without support. */
 export function isHard(capability: CapabilityId): boolean {
   return HARD.has(capability);
 }
 
-/** It rules them out even where only prose asks for it: so do identity and secrecy. The rest are wishes that are weighed. */
+/** Whether prose alone makes it a constraint: only for hard needs of the identity tier. */
 export function bindsInProse(capability: CapabilityId): boolean {
   return isHard(capability) && tierOf(capability) === "identity";
 }
