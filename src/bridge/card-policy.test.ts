@@ -30,14 +30,14 @@ const at = (...urls: string[]): Card => ({
   interfaces: urls.map((url) => ({ protocol: "p", version: "1", binding: "b", url })),
 });
 
-describe("a card that is rewritten", () => {
-  it("has the gateway's name, and no address, document or way to get in of the agent's own", () => {
+describe("a rewritten card", () => {
+  it("has the gateway's name, and no address, document or security scheme of the upstream", () => {
     const { card } = bridgedCard(CARD, FACTS);
     expect(card).toMatchObject({ name: "orders", interfaces: [], security: { schemes: {}, anyOf: [] }, original: undefined });
     expect(card.skills[0]?.security).toBeUndefined();
   });
 
-  it("keeps the agent's words, and links for people that lead elsewhere", () => {
+  it("keeps descriptions, and links to other hosts", () => {
     const linked = { ...CARD, documentationUrl: "https://docs.example/orders" };
     const { card, losses } = bridgedCard(linked, FACTS);
     expect([card.description, card.skills[0]?.examples]).toEqual([CARD.description, ["see inner.example"]]);
@@ -45,7 +45,7 @@ describe("a card that is rewritten", () => {
     expect(losses).toEqual([]);
   });
 
-  it("leaves out links that lead to the agent's own host, on whichever port, and says so", () => {
+  it("removes links to the upstream's host, on any port, and reports them", () => {
     const fromHost = fc.tuple(
       fc.constantFrom("inner.example", "10.0.0.7", "[2001:db8::7]"),
       fc.integer({ min: 1, max: 65_535 }),
@@ -67,7 +67,7 @@ describe("a card that is rewritten", () => {
     );
   });
 
-  it("says that a signature was taken off, in words and as a loss; one that is signed anew loses nothing", () => {
+  it("reports a removed signature as a note and as a loss; a card that is signed again loses nothing", () => {
     const stripped = bridgedCard(CARD, { ...FACTS, signed: true });
     expect(stripped.downgrade).toBe("the card of orders was signed; its signatures are taken off because its addresses change");
     expect(stripped.losses).toMatchObject([{ protocol: "p", path: "card.signatures" }]);
@@ -77,11 +77,11 @@ describe("a card that is rewritten", () => {
   });
 });
 
-describe("a card that stays as it is", () => {
+describe("a verbatim card", () => {
   const stays = (card: Card, publicUrl: string | undefined) => () =>
     bridgedCard(card, { ...FACTS, policy: "verbatim", publicUrl });
 
-  it("keeps its document, and is known here by the gateway's name", () => {
+  it("keeps its document, and has the gateway's name", () => {
     expect(stays(CARD, FACTS.publicUrl)().card).toEqual({ ...CARD, name: "orders" });
   });
 

@@ -11,14 +11,14 @@ function holding(isNamed: boolean) {
   return { above, clock, ...holdCancel(above, () => isNamed, clock) };
 }
 
-describe("a cancel before the work has a name", () => {
-  it("goes through at once where the name is known", () => {
+describe("a cancel before the upstream task id is known", () => {
+  it("is passed on at once if the id is known", () => {
     const { above, source } = holding(true);
     above.cancel(CANCELLED);
     expect(source.reason).toBe(CANCELLED);
   });
 
-  it("is held back where it is not, for five seconds", async () => {
+  it("is delayed for five seconds if it is not", async () => {
     const { above, clock, source } = holding(false);
     above.cancel(CANCELLED);
     await clock.advance(4_999);
@@ -27,13 +27,13 @@ describe("a cancel before the work has a name", () => {
     expect(source.reason).toBe(CANCELLED);
   });
 
-  it("is not held back for work that another process goes on with", () => {
+  it("is not delayed for work that another process continues", () => {
     const { above, source } = holding(false);
     above.cancel(LOST);
     expect(source.reason).toBe(LOST);
   });
 
-  it("leaves no timer and no listener behind", () => {
+  it("leaves no timer and no listener", () => {
     const { above, clock, source, unlink } = holding(false);
     above.cancel(CANCELLED);
     unlink();

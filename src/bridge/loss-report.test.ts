@@ -3,7 +3,7 @@ import { LossCounter } from "./loss-report.js";
 
 const loss = (path: string, reason = "no place for it") => ({ protocol: "wire", path, valueKind: "string", reason });
 
-describe("a loss account", () => {
+describe("LossCounter", () => {
   it("counts the same loss of different parts as one, the most frequent first", () => {
     const account = new LossCounter();
     account.add(loss("message.parts[0].name"));
@@ -15,14 +15,14 @@ describe("a loss account", () => {
     ]);
   });
 
-  it("tells losses of one member for different reasons apart", () => {
+  it("distinguishes losses of one member by reason", () => {
     const account = new LossCounter();
     account.add(loss("a", "one"));
     account.add(loss("a", "two"));
     expect(account.losses()).toHaveLength(2);
   });
 
-  it("keeps a thousand kinds and counts the rest, whatever paths the wire brings", () => {
+  it("keeps a thousand kinds and counts the rest", () => {
     const account = new LossCounter();
     for (let n = 0; n < 1_500; n++) account.add(loss(`metadata.x${n}`));
     expect(account.losses()).toHaveLength(1_000);

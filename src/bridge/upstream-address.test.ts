@@ -3,7 +3,7 @@ import { toy } from "../../test/toy/index.js";
 import { startCall } from "../envelope/index.js";
 import { UpstreamAddressRewriter } from "./upstream-address.js";
 
-describe("what a card says of the gateway's address", () => {
+describe("UpstreamAddressRewriter", () => {
   it.each([
     ["https://gw.example/base", "http://inner:9000", "https://gw.example/base/a2a?x=1", "http://inner:9000/a2a?x=1"],
     ["https://gw.example/base/", "http://inner:9000/deep/", "https://gw.example/base", "http://inner:9000/deep"],
@@ -23,7 +23,7 @@ describe("what a card says of the gateway's address", () => {
     expect(new UpstreamAddressRewriter("https://gw.example/base", "http://inner:9000").address(target)).toBe(target);
   });
 
-  it("protects no better than the way that is really taken", async () => {
+  it("checks security requirements against the real address", async () => {
     const handler = new UpstreamAddressRewriter("https://gw.example", "http://inner:9000").requireSecurity(
       () => Promise.resolve({ kind: "done" }),
       () => toy,

@@ -20,15 +20,15 @@ function at(agent = "orders") {
 
 const jwtUntil = (ms: number): string => `e30.${Buffer.from(JSON.stringify({ exp: ms / 1000 })).toString("base64url")}.sig`;
 
-describe("a credential that is kept with a task", () => {
-  it("is the same when it is opened for its owner, and for nobody else", () => {
+describe("a credential stored with a task", () => {
+  it("can be opened for its owner only", () => {
     const { sealed, opens } = at();
     expect(opens(sealed("anns-token"))).toBe("anns-token");
     expect(() => opens(sealed("anns-token"), BOB)).toThrow("cannot be read by this gateway");
     expect(() => at("invoices").opens(sealed("anns-token"))).toThrow("cannot be read by this gateway");
   });
 
-  it("holds no longer than the token says of itself, nor than a day", () => {
+  it("expires with the token, and after a day at most", () => {
     const { sealed, opens, later } = at();
     const [short, long, opaque] = [
       sealed(jwtUntil(START + 60_000)),
@@ -44,19 +44,19 @@ describe("a credential that is kept with a task", () => {
     expect(() => opens(opaque)).toThrow("has expired");
   });
 
-  it("gives way to the one that the caller brings now", () => {
+  it("is replaced by the credential of the current call", () => {
     const { seal, sealed } = at();
     const call = startCall({ caller: ANN, credential: new CallerCredential("Bearer newer") });
     expect(seal.open(sealed("older"), call)).toBe(call);
   });
 
-  it("is missed where none was kept, but not by the gateway itself", () => {
+  it("is required if none is stored, except for the gateway itself", () => {
     const { opens } = at();
     expect(() => opens(undefined)).toThrow(expect.objectContaining({ code: "unauthenticated" }));
     expect(opens(undefined, SELF)).toBeUndefined();
   });
 
-  it("is a bearer token or nothing", () => {
+  it("is a bearer token", () => {
     const { seal } = at();
     expect(seal.seal(startCall({ credential: new CallerCredential("Basic YTpi") }))).toBeUndefined();
     expect(seal.seal(startCall())).toBeUndefined();

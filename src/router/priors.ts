@@ -3,15 +3,15 @@ import { featureRows } from "../protocols/candidates.js";
 import type { Features } from "../protocols/features.js";
 import { rowNamed } from "./forms/protocol-names.js";
 
-/** How many protocols one results file may compare. */
+/** The most protocols in one results file. */
 export const RESULTS_PROTOCOLS = 100;
 
-/** How a protocol did in a bench that ran all of them side by side. */
+/** The benchmark result of one protocol. */
 interface Measured {
   readonly protocol: string;
-  /** The share of calls that succeeded, from 0 to 1. */
+  /** The success rate, from 0 to 1. */
   readonly success: number;
-  /** The median latency in microseconds. Endless where nothing succeeded, so that there is none. */
+  /** The median latency in microseconds; infinite if nothing succeeded. */
   readonly p50Us: number;
 }
 

@@ -8,15 +8,15 @@ import type { Claim } from "./select/claims.js";
 import { labelOf } from "./select/constraints.js";
 import { tierOf } from "./select/tiers.js";
 
-/** As many needs as a reader takes in at a glance. */
+/** The most needs named in a rationale. */
 const NAMED_NEEDS = 3;
-/** Evidence fainter than this is not worth showing beside stronger. */
+/** Evidence below this share is not shown beside stronger evidence. */
 const SHOWN_SHARE = 0.25;
-/** Fainter than this it is no evidence, however alone it stands. */
+/** Evidence below this share is never shown. */
 const LEAST_SHOWN = 0.08;
 const SHOWN_SPANS = 5;
 
-/** What speaks for the chosen candidate: spans of the input, and the capabilities they ask for, the strongest first. */
+/** The grounds for a candidate: spans of the input and the capabilities they need, the strongest first. */
 export interface Grounds {
   readonly spans: readonly string[];
   readonly needs: readonly { readonly capability: CapabilityId; readonly quote: Maybe<string> }[];
@@ -58,7 +58,7 @@ const BY: { readonly [by in DecidedBy]: string } = {
   nothing: "",
 };
 
-/** One or two sentences: needs, with the words they were read from, and what parted the candidates. */
+/** One or two sentences: the needs with their evidence, and what decided between the candidates. */
 export function rationaleOf({ decidedBy, unfit }: Judgement, { needs }: Grounds): string {
   const asked = needs.length === 0 ? "The text asks for none of the capabilities." : asking(needs);
   const by = decidedBy === "constraints" ? whyAlone(unfit) : BY[decidedBy];
@@ -70,7 +70,7 @@ function whyAlone(unfit: Judgement["unfit"]): string {
   return unfit.every(({ named }) => named) ? "The file allows no other." : BY.constraints;
 }
 
-/** The same where one protocol was chosen for all modules: this one may need nothing of what decided. */
+/** The same for one protocol for all modules. */
 export function rationaleTogether(_judgement: Judgement, { needs }: Grounds): string {
   const by = "The choice stands for all modules together.";
   return needs.length === 0 ? by : `${asking(needs)} ${by}`;
@@ -87,7 +87,7 @@ function listed(items: readonly string[]): string {
   return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
 }
 
-/** Why each of the others was not taken. */
+/** Why each of the other candidates was rejected. */
 export function rejectionsOf(judgement: Judgement, chosen: Maybe<Features>): readonly Rejection[] {
   const { unfit, feasible } = judgement;
   const ruledOut = unfit.map(({ candidate, because }) => ({ protocol: candidate.name, because }));
@@ -122,7 +122,7 @@ function whyNot(candidate: Features, chosen: Maybe<Features>, { claims, evidence
     : `${labelOf(asked)} is asked for, but ${labelOf(won)} weighs more`;
 }
 
-/** What the text asks for most clearly among what a candidate is made for. */
+/** The clearest need among what a candidate is made for. */
 function strongestNeed(candidate: Features, claims: readonly Claim[]): Maybe<CapabilityId> {
   const strongest = claims.filter((claim) => claim.candidate === candidate).sort((a, b) => b.weight - a.weight)[0];
   return strongest === undefined || strongest.weight === 0 ? undefined : strongest.evidence[0]?.capability;

@@ -15,7 +15,7 @@ async function heardOf(handle: Parameters<typeof agent>[0]["handle"]): Promise<r
   return heard;
 }
 
-describe("a fault of an agent", () => {
+describe("an error of an agent", () => {
   const bug = new Error("a bug of mine");
   test.each([
     [
@@ -36,7 +36,7 @@ describe("a fault of an agent", () => {
     expect(await heardOf(handle)).toEqual([bug]);
   });
 
-  test("that is meant for the caller is no fault", async () => {
+  test("that is an AgentError is not reported", async () => {
     expect(await heardOf(async () => Promise.reject(new AgentError("unsupported", "not today")))).toEqual([]);
   });
 });

@@ -20,13 +20,13 @@ async function serving(...args: Parameters<typeof serve>): Promise<Server> {
 const echo = agent({ name: "echo", description: "says it again", handle: async (message) => message.text });
 
 describe("serve()", () => {
-  test("listens beyond loopback only with admission, or when told so in words", async () => {
+  test("listens beyond loopback only with admission or openToEverybody", async () => {
     await expect(serve(echo, { host: "0.0.0.0" })).rejects.toMatchObject({ code: "forbidden" });
     const open = await serving(echo, { host: "0.0.0.0", openToEverybody: true });
     expect((await fetch(`http://127.0.0.1:${open.port}/health`)).status).toBe(200);
   });
 
-  test("does not take an authority for callers and then let everybody in", async () => {
+  test("rejects a client CA without a check of client certificates", async () => {
     const authority = await makeAuthority();
     const tls = { ...(await authority.issue({ hosts: ["127.0.0.1"] })), clientCa: authority.ca };
     for (const admission of [undefined, openAdmission()])
@@ -39,7 +39,7 @@ describe("serve()", () => {
     await serving(echo, { tls, openToEverybody: true });
   });
 
-  test("answers to its own names only, and to no web page", async () => {
+  test("accepts its own host names only, and no web origins", async () => {
     const { url } = await serving(echo);
     expect((await fetch(`${url}/health`, { headers: { origin: "https://evil.example" } })).status).toBe(403);
     const { request } = await import("node:http");
@@ -60,7 +60,7 @@ describe("serve()", () => {
     await Promise.all([first?.close(), second?.close()]);
   });
 
-  test("shows metrics to loopback callers when asked to, and otherwise not at all", async () => {
+  test("serves metrics to loopback callers only if configured", async () => {
     const closed = await serving(echo);
     expect((await fetch(`${closed.url}/metrics`)).status).toBe(404);
     const open = await serving(echo, { metrics: "loopback" });
@@ -68,7 +68,7 @@ describe("serve()", () => {
     expect((await fetch(`${open.url}/metrics`, { headers: { "x-forwarded-for": "203.0.113.7" } })).status).toBe(404);
   });
 
-  test("shows metrics to nobody while it cannot be found out who asks", async () => {
+  test("does not serve metrics while callers cannot be authenticated", async () => {
     const admission = (): never => {
       throw new AgentError("unavailable", "the issuer is away", { retryAfterMs: 1_000 });
     };
@@ -77,7 +77,7 @@ describe("serve()", () => {
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
   });
 
-  test("shows its card in the version that is asked for, at both paths, each with a validator of its own", async () => {
+  test("serves its card in the requested version, at both paths, each with its own ETag", async () => {
     const { url } = await serving(echo);
     for (const path of ["/.well-known/agent-card.json", "/.well-known/agent.json"]) {
       const read = async (version?: string) => {
@@ -101,7 +101,7 @@ describe("serve()", () => {
     }
   });
 
-  test("gives the text of a streamed answer in one piece, by the plain endpoint as by any other", async () => {
+  test("returns the text of a streamed answer in one piece, also from the plain endpoint", async () => {
     const pieces = agent({
       name: "pieces",
       description: "d",
@@ -127,7 +127,7 @@ describe("serve()", () => {
     await peer.close();
   });
 
-  test("keeps the tasks of one tenant from another, by either binding", async () => {
+  test("isolates the tasks of tenants, in both bindings", async () => {
     const { url } = await serving(
       agent({
         name: "t",
@@ -155,7 +155,7 @@ describe("serve()", () => {
     expect((await get({ id: task.id })).error?.code).toBe(-32001);
   });
 
-  test("offers push unless told not to, and refuses webhooks at private addresses", async () => {
+  test("offers push by default, and rejects webhooks at private addresses", async () => {
     const capabilitiesOf = async ({ url }: Server) =>
       (await connect(url, { discoveryCache: new DiscoveryCache() })).card.capabilities;
     const asked = { push: { taskId: "", id: "", url: "http://127.0.0.1:9/hook" } };
@@ -168,7 +168,7 @@ describe("serve()", () => {
     await expect(ask(silent.url)).rejects.toMatchObject({ code: "push_unsupported" });
   });
 
-  test("takes a port of one's own for push, stores configurations, and never gives a secret back", async () => {
+  test("accepts a custom push port, stores configurations, and never returns a secret", async () => {
     const told: { readonly config: PushConfig; readonly event: TaskEvent }[] = [];
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {

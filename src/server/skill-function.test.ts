@@ -21,8 +21,8 @@ const clerk = agent({
   handle: (message) => `talk about ${message.text}`,
 });
 
-describe("a skill with a function of its own", () => {
-  test("answers the messages that name it, and only those", async () => {
+describe("a skill with its own function", () => {
+  test("handles only the messages that name it", async () => {
     server = await serve(clerk);
     const peer = await connect(server.url, { discoveryCache: new DiscoveryCache() });
     expect(await peer.ask("1 2", { intent: "sum" })).toBe("sum of 1 2");
@@ -32,14 +32,14 @@ describe("a skill with a function of its own", () => {
     await peer.close();
   });
 
-  test("shows its document and not its function", () => {
+  test("is published without its function", () => {
     expect(clerk.card.skills).toEqual([
       { id: "sum", name: "Sum", description: "adds", tags: ["t"], document: "add the numbers\n" },
       { id: "talk", name: "Talk", description: "talks", tags: ["t"] },
     ]);
   });
 
-  test("has a name nobody else has", () => {
+  test("has a unique id", () => {
     const skill = { id: "sum", name: "Sum", description: "adds", tags: ["t"], handle: () => "" };
     expect(() => agent({ name: "a", description: "d", handle: () => "", skills: [skill, skill] })).toThrow('"sum"');
   });

@@ -5,22 +5,22 @@ import { VECTOR_SIZE } from "./packages.js";
 import { loadRuntime, type Runtime } from "./runtime.js";
 import { embeddingsStatus } from "./status.js";
 
-/** What comes after it is not read. The model was made for texts of about this length. */
+/** Longer texts are cut. The model was trained on texts of about this length. */
 const TEXT_TOKENS = 128;
-/** Enough for that many tokens; what comes after it is not even split into tokens. */
+/** Enough for that many tokens; the rest is not tokenized. */
 const TEXT_CHARACTERS = 4_096;
-/** Vectors that are kept: a description is read once for all modules of its scenario. 1.5 KB each. */
+/** Cached vectors, 1.5 KB each: a description is embedded once for all modules of its scenario. */
 const RECENT_TEXTS = 1_000;
 
-/** Runs in the process, one text at a time: a text of ten words holds the event loop for a few milliseconds. */
+/** Runs in the process, one text at a time: a text of ten words blocks the event loop for a few milliseconds. */
 export interface LocalEmbedder extends Embedder {
-  /** Gives the model's memory back. May be called again. */
+  /** Releases the memory of the model. May be called again. */
   close(): Promise<void>;
 }
 
 const INSTALL = "koine embeddings install";
 
-/** Opens the sentence embeddings that `koine embeddings install` has brought. It fetches nothing. */
+/** Opens the sentence embeddings installed by `koine embeddings install`. Downloads nothing. */
 export async function openEmbedder(options: { readonly dir?: Maybe<string> } = {}): Promise<LocalEmbedder> {
   const dir = embeddingsDir(options.dir);
   const { state, problem } = await embeddingsStatus({ dir });
@@ -58,7 +58,7 @@ class RuntimeEmbedder implements LocalEmbedder {
   async #embedOne(text: string): Promise<Float32Array> {
     if (this.#runtime === undefined) throw new AgentError("unavailable", "the sentence embeddings are closed");
     const known = this.#recent.get(text);
-    // A copy: whoever gets it may write to it.
+    // A copy, because the caller may write to it.
     if (known !== undefined) return known.slice();
     const vector = meanOf(await this.#runtime.run(shortened(this.#runtime.tokensOf(text))));
     this.#recent.set(text, vector.slice());
@@ -71,7 +71,7 @@ function shortened(tokens: readonly number[]): readonly number[] {
   return tokens.length <= TEXT_TOKENS ? tokens : [...tokens.slice(0, TEXT_TOKENS - 1), ...tokens.slice(-1)];
 }
 
-/** The mean of the rows, made as long as one. */
+/** The mean of the rows, normalized to length one. */
 function meanOf(rows: Float32Array): Float32Array {
   const sums = new Float64Array(VECTOR_SIZE);
   for (let at = 0; at < rows.length; at++) sums[at % VECTOR_SIZE] = (sums[at % VECTOR_SIZE] ?? 0) + (rows[at] ?? 0);

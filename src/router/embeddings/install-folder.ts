@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Maybe } from "../../envelope/index.js";
 
-/** Its presence says that a folder is ours: written last, looked for before anything is replaced or removed. */
+/** Marks a folder as an installation: written last, checked before anything is replaced or removed. */
 export const MARK = "koine-embeddings.json";
 
 /** Where the optional packages are: the folder given, `KOINE_EMBEDDINGS_DIR`, or the user's cache. */

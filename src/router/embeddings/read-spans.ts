@@ -7,13 +7,13 @@ import { readWords } from "../evidence/prototypes.js";
 import { READINGS } from "../evidence/readings.js";
 import { shares } from "../evidence/shares.js";
 
-/** What the words alone say this clearly is not asked again. */
+/** Spans read this clearly from their words are not embedded. */
 const CLEAR_SHARE = 0.7;
-/** The time a vector takes grows with its text, so these bound the time of a decision. A longer span is read up to here. */
+/** Limits of the embedded text, which bound the time of a decision. Longer spans are cut. */
 const CHARACTERS_PER_MODULE = 400;
 const SPANS_PER_MODULE = 8;
 
-/** What sentence embeddings take spans for. Spans that are clear without them, or beyond the limits, have no reading here. */
+/** Reads spans by sentence embeddings. Spans that are clear without them, or beyond the limits, get no reading. */
 export async function readSpans(spans: readonly Span[], embedder: Embedder): Promise<Readings> {
   const asked = unclearIn(spans);
   const vectors = await embedder.embed(asked.map(({ stretch }) => stretch));
@@ -30,7 +30,7 @@ interface Asked {
   readonly stretch: string;
 }
 
-/** The spans whose own words do not say what they are about, the longest first: they have most to tell. Their place does not count. */
+/** The spans that are unclear from their words, the longest first. */
 function unclearIn(spans: readonly Span[]): readonly Asked[] {
   const unclear = spans
     .filter(({ words }) => words.length > 0 && !isClear(words))
@@ -47,13 +47,13 @@ function unclearIn(spans: readonly Span[]): readonly Asked[] {
   return asked;
 }
 
-/** That nothing is asked for is never clear: words that nobody has foreseen look just like that. */
+/** `none` is never clear: unknown words read like that too. */
 function isClear(words: Span["words"]): boolean {
   const { shares } = readWords(words, { phrases: true, stance: true });
   return READINGS.some((reading, index) => reading !== "none" && (shares[index] ?? 0) >= CLEAR_SHARE);
 }
 
-/** The words of a span as they stand in the text. Where words of another stance stood between them, dots do. */
+/** The text of a span. Words of another stance in between are replaced by an ellipsis. */
 function stretchOf({ text, words }: Span): string {
   let stretch = "";
   let end = words[0]?.start ?? 0;

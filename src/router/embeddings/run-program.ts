@@ -1,23 +1,23 @@
 import { spawn } from "node:child_process";
 import { AgentError, type Maybe } from "../../envelope/index.js";
 
-/** The last words of a program say why it failed; more of them would only be noise. */
+/** The end of the output, which says why a program failed. */
 const KEPT_CHARACTERS = 2_000;
-/** Any of these in npm's complaint means that no registry could be asked. */
+/** npm errors that mean the registry is unreachable. */
 const NO_NETWORK = /ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENETUNREACH|ENOTCACHED|ERR_SOCKET_TIMEOUT/;
 
-/** Runs a program to its end. Its output is kept for the case that it fails. */
+/** Runs a program to completion. Its output is kept for the error message. */
 export async function runProgram(
   program: "npm" | "tar",
-  words: readonly string[],
+  args: readonly string[],
   { cwd, signal, limitMs }: { readonly cwd: string; readonly signal: Maybe<AbortSignal>; readonly limitMs: number },
 ): Promise<void> {
   throwIfStopped(signal);
   let said = "";
   const { code, failure } = await new Promise<{ readonly code: Maybe<number>; readonly failure: Maybe<Error> }>((resolve) => {
-    // On Windows npm is a script, which only a shell can start; no word given here has anything a shell would read.
+    // On Windows npm is a script that needs a shell; no argument here has shell metacharacters.
     const shell = program === "npm" && process.platform === "win32";
-    const child = spawn(program, words, {
+    const child = spawn(program, args, {
       cwd,
       stdio: ["ignore", "pipe", "pipe"],
       timeout: limitMs,
@@ -42,10 +42,10 @@ export async function runProgram(
 
 function throwIfStopped(signal: Maybe<AbortSignal>): void {
   if (signal?.aborted === true)
-    throw new AgentError("cancelled", "interrupted: what was fetched completely is kept for the next try");
+    throw new AgentError("cancelled", "interrupted: complete downloads are kept for the next attempt");
 }
 
-/** npm ends with where its log is; what went wrong stands before. */
+/** npm ends its output with the path of its log; the error is before it. */
 function lastLine(said: string): string {
   const lines = said.split("\n").filter((line) => line.trim() !== "" && !/complete log|debug-\d/.test(line));
   return lines.at(-1)?.replace(/^npm (?:error|ERR!) /, "") ?? "it did not say why";

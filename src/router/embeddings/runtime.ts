@@ -3,13 +3,13 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { AgentError } from "../../envelope/index.js";
 
-/** Of the runtime's tensors, what is used here. */
+/** The used part of a tensor. */
 interface Tensor {
   readonly data: Float32Array;
   readonly dims: readonly number[];
 }
 
-/** A model that was loaded. */
+/** A loaded model. */
 interface Session {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
@@ -17,27 +17,27 @@ interface Session {
   release(): Promise<void>;
 }
 
-/** Of the package onnxruntime-node, what is used here. */
+/** The used part of onnxruntime-node. */
 interface OnnxRuntime {
   readonly InferenceSession: { create(path: string, options: object): Promise<Session> };
   readonly Tensor: new (type: "int64", data: BigInt64Array, dims: readonly number[]) => unknown;
 }
 
-/** Of the package @huggingface/tokenizers, what is used here. */
+/** The used part of @huggingface/tokenizers. */
 interface Tokenizers {
   readonly Tokenizer: new (tokenizer: unknown, config: unknown) => { encode(text: string): { readonly ids: readonly number[] } };
 }
 
 /** The model and its tokenizer, ready for use. */
 export interface Runtime {
-  /** The numbers of the text's tokens. */
+  /** The token ids of a text. */
   tokensOf(text: string): readonly number[];
-  /** One row of numbers per token, all rows behind each other. */
+  /** One row per token, all rows concatenated. */
   run(tokens: readonly number[]): Promise<Float32Array>;
   release(): Promise<void>;
 }
 
-/** One thread and one thing after the other: sums are then made in the same order each time. */
+/** One thread, sequential: sums are computed in the same order each time. */
 const SESSION = {
   intraOpNumThreads: 1,
   interOpNumThreads: 1,
@@ -46,12 +46,12 @@ const SESSION = {
   logSeverityLevel: 3,
 };
 
-/** Loads model and packages from the folder; nothing of them is loaded before. */
+/** Loads the model and the packages from the folder, on first use. */
 export async function loadRuntime(dir: string): Promise<Runtime> {
   try {
-    // Resolved from the folder, so that packages of the same name elsewhere do not take part.
+    // Resolved from the folder, so that packages of the same name elsewhere are not used.
     const load = createRequire(join(dir, "package.json"));
-    // The packages are optional, so their own types are not there at build time. A change of shape is caught by the pinned digest.
+    // Optional packages have no types at build time. Their versions are pinned by digest.
     const { InferenceSession, Tensor } = load("onnxruntime-node") as OnnxRuntime;
     const { Tokenizer } = load("@huggingface/tokenizers") as Tokenizers;
     const json = async (name: string): Promise<unknown> => JSON.parse(await readFile(join(dir, "model", name), "utf8"));

@@ -5,18 +5,18 @@ import { digestOf } from "./digest.js";
 import { embeddingsDir, MARK } from "./install-folder.js";
 import { MODEL_FILES, pinnedPackages } from "./packages.js";
 
-/** What is there of the optional packages. */
+/** The installation state of the optional packages. */
 export interface EmbeddingsStatus {
   readonly dir: string;
-  /** `ready`: all of it is there and the model is the one it should be. */
+  /** `ready`: everything is installed and the model is verified. */
   readonly state: "absent" | "damaged" | "ready";
-  /** What is wrong with it; undefined unless it is damaged. */
+  /** The problem of a damaged installation; else undefined. */
   readonly problem: Maybe<string>;
-  /** How much of the disk each part takes; empty unless the folder is ours. */
+  /** The disk usage of each part; empty unless installed. */
   readonly parts: readonly { readonly name: string; readonly version: string; readonly bytes: number }[];
 }
 
-/** Looks for the optional packages and checks the model's files against what they should be. Fetches nothing. */
+/** Checks the installation and the digests of the model files. Downloads nothing. */
 export async function embeddingsStatus(options: { readonly dir?: Maybe<string> } = {}): Promise<EmbeddingsStatus> {
   const dir = embeddingsDir(options.dir);
   if (!(await exists(join(dir, MARK)))) return { dir, state: "absent", problem: undefined, parts: [] };
@@ -28,7 +28,7 @@ export async function embeddingsStatus(options: { readonly dir?: Maybe<string> }
   return { dir, state: problem === undefined ? "ready" : "damaged", problem, parts };
 }
 
-/** What is wrong with the files of a folder that is ours. */
+/** The first problem in the files of an installation. */
 export async function problemIn(dir: string): Promise<Maybe<string>> {
   for (const { name, into } of pinnedPackages({ os: process.platform, arch: process.arch }))
     if (!(await exists(join(dir, into)))) return `${name} is missing`;
@@ -40,7 +40,7 @@ export async function problemIn(dir: string): Promise<Maybe<string>> {
   return undefined;
 }
 
-/** Whether something of that name is there. */
+/** Whether the path exists. */
 export async function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,

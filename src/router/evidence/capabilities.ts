@@ -10,25 +10,25 @@ import { windowOf } from "./window.js";
 export interface Evidence {
   readonly span: Span;
   readonly capability: CapabilityId;
-  /** How likely the span is about it, from 0 to 1. */
+  /** The probability that the span is about it, from 0 to 1. */
   readonly share: number;
-  /** The words that say so most clearly, as they stand in the text. */
+  /** The clearest words, quoted from the text. */
   quote(): string;
 }
 
-/** Less than this is noise: a word or two in common with a prototype. */
+/** Shares below this are noise. */
 const LEAST_SHARE = 0.05;
 
-/** Fewer words than this are easily mistaken: "ignore that" is like half of everything. */
+/** Spans with fewer words are unreliable. */
 const ENOUGH_WORDS = 8;
 
-/** A need that binds in prose must not be drowned by what else its sentence says: a statement this clearly about it counts alone. */
+/** A statement this clearly about a constraint counts alone, whatever else its sentence says. */
 const CLEAR_SHARE = 0.85;
 
-/** How much of a reading is left to embeddings, where a span was not clear without them. */
+/** The weight of embeddings in a reading, for spans that are unclear without them. */
 const BY_SENTENCE = 0.4;
 
-/** What somebody else, such as sentence embeddings, takes a span for: shares like those of a reading. */
+/** Readings of spans by sentence embeddings: shares like those of a reading. */
 export type Readings = ReadonlyMap<Span, Float64Array>;
 
 interface MapSettings {
@@ -37,7 +37,7 @@ interface MapSettings {
   readonly readings?: Maybe<Readings>;
 }
 
-/** Phrase by phrase, the capabilities that are spoken of. */
+/** The capabilities that the spans are about. */
 export function mapSpansToCapabilities(spans: readonly Span[], settings: MapSettings): readonly Evidence[] {
   return spans.flatMap((span) => {
     const { reading, own } = readSpan(span, settings);
@@ -54,11 +54,11 @@ export function mapSpansToCapabilities(spans: readonly Span[], settings: MapSett
 
 interface SpanReading {
   readonly reading: Reading;
-  /** For each of `READINGS`, how far the span can be taken for it. */
+  /** For each of `READINGS`, the share of the span. */
   readonly own: readonly number[];
 }
 
-/** A description that many modules share is read once. */
+/** Cached: many modules share one description. */
 const shared = new WeakMap<Span, Map<string, SpanReading>>();
 
 function readSpan(span: Span, settings: MapSettings): SpanReading {
@@ -83,7 +83,7 @@ function readAnew(span: Span, settings: MapSettings): SpanReading {
   return { reading, own };
 }
 
-/** How far so few words can be relied on, from 0 to 1. */
+/** The reliability of so few words, from 0 to 1. */
 function relianceOn({ whole, stance, words }: Span): number {
   return whole || stance === "avoided" ? 1 : Math.min(1, (words.length + 1) / ENOUGH_WORDS);
 }

@@ -5,33 +5,33 @@ import { trustOf } from "./focus.js";
 import { stanceAt, turnedIn } from "./stance.js";
 import type { Stance } from "./stance-frames.js";
 
-/** A stretch of the input that may be evidence: words of one sentence that stand alike to what they speak of. */
+/** A part of the input that may be evidence: words of one sentence with one stance. */
 export interface Span {
   /** Which of the module's texts; `description` for what the scenario says of all its modules. */
   readonly source: "module" | "description";
   readonly kind: PassageKind;
-  /** The whole text it is a piece of. */
+  /** The whole text it is part of. */
   readonly text: string;
   readonly words: readonly Word[];
   /** The words statement by statement, where there are several. */
   readonly statements: readonly (readonly Word[])[];
-  /** It is all the text there is, such as an item of a list, and not a remark in passing. */
+  /** The span is the whole text, such as an item of a list. */
   readonly whole: boolean;
   readonly stance: Stance;
-  /** How far it can be taken at its word, from 0 to 1: less where the text goes on to say what it is really about. */
+  /** From 0 to 1; lower where the text later comes to its actual point. */
   readonly trust: number;
-  /** Where it stands in the order a reader meets it. */
+  /** Its position in reading order. */
   readonly position: number;
 }
 
-/** A sentence that speaks of all modules at once, and not of one. */
+/** Matches a sentence about all modules. */
 const OF_ALL =
   /\b(?:both|all|every|each|none|no|any)\b[^.;]{0,40}\b(?:modules?|stages?|parts?|links?|steps?|components?|pieces?|connections?|legs?|hops?|agents?|exchanges?|messages?|sides?|here)\b|\b(?:throughout|everywhere|across the board|in all cases|without exception|the whole (?:system|flow|network|thing))\b/iu;
 
-/** What is said of all modules knows exceptions, which the module's own text tells. */
+/** Statements about all modules have exceptions, so they are trusted less. */
 const SAID_OF_ALL = 0.7;
 
-/** What a description says stands after all that a module says itself. */
+/** The description comes after the texts of the module. */
 const AFTER_ALL_MODULES = 1_000_000;
 
 interface ExtractSettings {
@@ -39,14 +39,14 @@ interface ExtractSettings {
   readonly locks: boolean;
 }
 
-/** The texts of a module that are evidence, in the order of their kinds, and what the scenario says of all its modules. */
+/** The evidence spans of a module, in the order of their kinds, and those of the description about all modules. */
 export function extractEvidenceSpans(scenario: Scenario, module: Module, settings: ExtractSettings): readonly Span[] {
   const counted = module.passages.filter(({ kind }) => settings.locks || (kind !== "must" && kind !== "mustNot"));
   const own = counted.flatMap(({ text, kind }) => spansIn(text, { source: "module", kind, trust: 1 }, settings));
   return [...own.map((span, position) => ({ ...span, position })), ...describedIn(scenario, settings)];
 }
 
-/** A description is read once, however many modules share it. */
+/** Cached: many modules share one description. */
 const described = new WeakMap<Scenario, Map<boolean, readonly Span[]>>();
 
 function describedIn(scenario: Scenario, settings: ExtractSettings): readonly Span[] {

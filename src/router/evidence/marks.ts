@@ -1,27 +1,27 @@
 import type { Word } from "../text/words.js";
 
-/** Words that carry no subject: they count only beside another word. */
+/** Function words: features only in combination with another word. */
 const PLAIN = new Set(
   "a an the of to in on at by for from with and or as is be am are was were it its this that these those he she they we you i my our their his her us them me your there here so then than do have has had will would shall should can could may might must also just very".split(
     " ",
   ),
 );
 
-/** Does the word carry no subject by itself? */
+/** Whether the word is a function word. */
 export function isPlain({ text }: Word): boolean {
   return PLAIN.has(text);
 }
 
-/** How much of a word's beginning stands for its relatives: "sign", "signature", "signatory". */
+/** The length of the prefix that related words share: "sign", "signature", "signatory". */
 const BEGINNING = 5;
 
-/** Something two texts can have in common, and the words of the text it stands on. */
+/** A feature of a text, and the words it is made from. */
 export interface Mark {
   readonly mark: string;
   readonly words: readonly number[];
 }
 
-/** What tells a subject: lemmas, their beginnings, neighbours, and neighbours but one. Each mark once, however often it occurs. */
+/** The subject features: lemmas, prefixes, bigrams and skip-bigrams, each once. */
 export function subjects(words: readonly Word[]): readonly Mark[] {
   const marks = new Marks();
   for (const [index, word] of words.entries()) {
@@ -36,17 +36,17 @@ export function subjects(words: readonly Word[]): readonly Mark[] {
   return marks.all();
 }
 
-/** Stands for whatever a sentence is about. */
+/** The placeholder for the subject of a sentence. */
 const SUBJECT = "§";
 
-/** The marks by which one word alone can tell a subject. */
+/** The subject features of a single word. */
 export function subjectMarksOf({ lemma, text }: Word): readonly string[] {
   return text.length > BEGINNING ? [lemma, `${text.slice(0, BEGINNING)}*`] : [lemma];
 }
 
 /**
- * What tells how somebody stands to a subject: the words around it, and how the sentence begins. The sentence counts as it is
- * and once more with its subject blanked out, or the terms that people like to deny would seem denied by themselves.
+ * The stance features: the words around the subject, and the beginning of the sentence. The sentence counts as it is and with its
+ * subject replaced by a placeholder, so that terms that are often denied are not learned as denials.
  */
 export function manners(words: readonly Word[], isSubject: (word: Word) => boolean): readonly Mark[] {
   const marks = new Marks();

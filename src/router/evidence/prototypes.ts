@@ -6,11 +6,11 @@ import { subjectsBy } from "./subject.js";
 import { Scales } from "./weigh.js";
 import { readWeights } from "./weights.js";
 
-/** How a stretch of text reads, judged by the prototypes it has most in common with. */
+/** How the trained models read a text. */
 export interface Reading {
-  /** For each of `READINGS`, how likely it is that the text asks for it; for the last, that it asks for nothing. They sum to one. */
+  /** The probability of each of `READINGS`; they sum to one. */
   readonly shares: Float64Array;
-  /** How much each word speaks for one of `READINGS` rather than for the others. */
+  /** The contribution of each word to one of `READINGS`. */
   wordsFor(reading: number): Float64Array;
 }
 
@@ -34,7 +34,7 @@ function models(): Models {
 
 const NONE = READINGS.indexOf("none");
 
-/** What the words say when they are held against the prototypes: what they are about, as far as that is wanted. */
+/** Reads words with the trained models: their subject, as far as the stance is that it is wanted. */
 export function readWords(words: readonly Word[], settings: { readonly phrases: boolean; readonly stance: boolean }): Reading {
   const { subject, stance, isSubject } = models();
   const marks = subjects(words).filter(({ words: at }) => settings.phrases || at.length === 1);
@@ -46,10 +46,10 @@ export function readWords(words: readonly Word[], settings: { readonly phrases: 
   return { shares, wordsFor: (reading) => about.wordsFor(reading, words.length) };
 }
 
-/** Where fewer of the words than this are known, the text is in another language, or about things nobody thought of. */
+/** Below this share of known words a reading is unreliable: another language, or an unknown subject. */
 const ENOUGH_KNOWN = 0.6;
 
-/** How far a reading can be relied on, from 0 to 1, by how many of the words are known at all. */
+/** The reliability of a reading, from 0 to 1, by the share of known words. */
 function understood(words: readonly Word[]): number {
   const { subject } = models();
   const known = words.filter((word) => isPlain(word) || subject.knows(word.lemma)).length;

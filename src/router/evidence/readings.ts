@@ -1,4 +1,4 @@
 import { CAPABILITIES, type CapabilityId } from "../../protocols/features.js";
 
-/** What a stretch of text can be taken for: a need of each capability, or nothing of the kind. */
+/** The classes of a text: a need for each capability, or none. */
 export const READINGS: readonly (CapabilityId | "none")[] = [...CAPABILITIES.map(({ id }) => id), "none"];

@@ -1,13 +1,13 @@
 /** e to the power of x, for x at most 0, by multiplication alone: the same bits on every machine. */
 export function exp(x: number): number {
-  // (1 + x/2^12)^(2^12): near enough to tell probabilities apart, and nothing in it is left to a maths library.
+  // (1 + x/2^12)^(2^12): precise enough for probabilities, and independent of the maths library.
   let power = 1 + Math.max(x, -40) / 4096;
   if (power <= 0) return 0;
   for (let doubling = 0; doubling < 12; doubling++) power *= power;
   return power;
 }
 
-/** Scores to shares that sum to one. */
+/** Softmax: scores to shares that sum to one. */
 export function shares(scores: ArrayLike<number>): Float64Array {
   const result = new Float64Array(scores.length);
   let highest = Number.NEGATIVE_INFINITY;

@@ -6,7 +6,7 @@ import type { Scales } from "./weigh.js";
 /** A word with this weight for some capability is about that capability. */
 const TELLING = 1.2;
 
-/** Tells words that name a subject from those that only connect. */
+/** A predicate for words that name a subject. */
 export function subjectsBy(scales: Scales): (word: Word) => boolean {
   const capabilities = READINGS.length - 1;
   return (word) => subjectMarksOf(word).some((mark) => scales.isTelling(mark, capabilities, TELLING));

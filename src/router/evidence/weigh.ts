@@ -2,15 +2,15 @@ import type { Mark } from "./marks.js";
 import { shares } from "./shares.js";
 import type { Learned } from "./weights.js";
 
-/** The marks of a text that are known. */
+/** The result of applying a model to a text. */
 export interface Weighed {
-  /** For each class, how likely it is. They sum to one. */
+  /** The probability of each class; they sum to one. */
   readonly shares: Float64Array;
-  /** How much each of so many words speaks for one class rather than for the others. */
+  /** The contribution of each of `count` words to one class. */
   wordsFor(chosen: number, count: number): Float64Array;
 }
 
-/** Holds texts against what was learned. The same bits on every machine: sums, products and square roots only. */
+/** A logistic regression. The same bits on every machine: sums, products and square roots only. */
 export class Scales {
   readonly #learned: Learned;
   /** Built when the first text is read, not when the module is loaded. */
@@ -49,7 +49,7 @@ export class Scales {
     return this.#placeOf(mark) !== undefined;
   }
 
-  /** Does this mark by itself speak clearly for one of the first so many classes? */
+  /** Whether this feature alone has at least this weight for one of the first classes. */
   isTelling(mark: string, classes: number, least: number): boolean {
     const place = this.#placeOf(mark);
     if (place === undefined) return false;

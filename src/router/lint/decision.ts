@@ -3,20 +3,20 @@ import type { Features } from "../../protocols/features.js";
 import { DECISION_FIELDS } from "../decision.js";
 import { lintRationale, lintReason, shown } from "./rationale.js";
 
-/** How much evidence one decision may bring. */
+/** The most evidence spans of one decision. */
 export const EVIDENCE_SPANS = 32;
-/** How many members of a decision that have no business there are told by name. */
+/** The number of unknown members listed by name. */
 const SHOWN_MEMBERS = 8;
 
 /** What a decision is checked against. */
 export interface LintContext {
-  /** The module's own texts, of which every span has to be a piece. */
+  /** The module's own texts, which every span must be quoted from. */
   readonly input: readonly string[];
-  /** The rows that take part. */
+  /** The rows of the feature model in use. */
   readonly features: readonly Features[];
 }
 
-/** Everything wrong with what claims to be a decision, as sentences; none where it is fine. Never throws. */
+/** All problems of a decision record, as sentences; empty if it is valid. Never throws. */
 export function lintDecision(decision: unknown, context: LintContext): readonly string[] {
   if (!isObject(decision)) return ["a decision is an object"];
   return [
@@ -31,7 +31,7 @@ export function lintDecision(decision: unknown, context: LintContext): readonly 
   ];
 }
 
-/** Members that are not on the list, and members of the list that are not there. A value of undefined is no member. */
+/** Unknown and missing members. A member with the value undefined is missing. */
 function lintMembers(object: JsonObject, fields: readonly string[], optional?: string): readonly string[] {
   const strange = Object.keys(object).filter((name) => !fields.includes(name));
   const missing = fields.filter((name) => name !== optional && object[name] === undefined);
@@ -72,7 +72,7 @@ function lintSpans(spans: unknown, input: readonly string[]): readonly string[] 
     const field = `evidence_spans[${index}]`;
     if (!isText(span)) return [`${field}: must be a string, not empty`];
     if (spans.indexOf(span) < index) return [`${field}: ${shown(span)} is there twice`];
-    // A piece that begins or ends within a character is one of code units, but none of bytes.
+    // A span that splits a surrogate pair cannot be written as bytes.
     const verbatim = !HALF_PAIR.test(span) && input.some((text) => text.includes(span));
     return verbatim ? [] : [`${field}: ${shown(span)} does not stand in the module's text, character for character`];
   });
@@ -116,7 +116,7 @@ function namesOf(features: readonly Features[]): string {
   return features.map(({ name }) => name).join(", ");
 }
 
-/** A value that should have been a name, as far as it can be shown. */
+/** A value that should be a name, shortened for display. */
 function shownValue(value: unknown): string {
   return typeof value === "string" ? shown(value) : `a value of type ${typeof value}`;
 }

@@ -2,20 +2,20 @@ import type { Features } from "../../protocols/features.js";
 import { performanceClaimIn } from "./performance-words.js";
 import { strangersIn } from "./vocabulary.js";
 
-/** How long an explanation may be. */
+/** The longest rationale. */
 export const RATIONALE_CHARACTERS = 1_000;
-/** A problem shows this much of what somebody else wrote. */
+/** The limit of quoted text in a problem. */
 const SHOWN_CHARACTERS = 80;
-/** A problem names this many strange words; the first ones say enough. */
+/** The number of unknown words a problem lists. */
 const SHOWN_WORDS = 8;
 
-/** What a rationale may lean on. */
+/** What a rationale may refer to. */
 export interface RationaleGround {
   readonly spans: readonly string[];
   readonly features: readonly Features[];
 }
 
-/** Everything wrong with a rationale, as sentences; none where it only names evidence and capabilities of the model. */
+/** All problems of a rationale, as sentences; empty if it only names evidence and capabilities. */
 export function lintRationale(rationale: string, { spans, features }: RationaleGround): readonly string[] {
   const problems = [...lintReason("rationale", rationale)];
   if (rationale.length > RATIONALE_CHARACTERS) return problems;
@@ -27,12 +27,12 @@ export function lintRationale(rationale: string, { spans, features }: RationaleG
   return problems;
 }
 
-/** What holds for every reason that is given, also for why a candidate was turned down. */
+/** The rules for every reason, also of rejections. */
 export function lintReason(field: string, reason: string): readonly string[] {
   if (reason.trim() === "") return [`${field}: is empty`];
   if (reason.length > RATIONALE_CHARACTERS) return [`${field}: has more than ${RATIONALE_CHARACTERS} characters`];
   const problems: string[] = [];
-  // Letters that merely look different, such as those of full width, are read as what they look like.
+  // Normalized, so that full-width letters and the like are recognized.
   const plain = reason.normalize("NFKC");
   if (NUMBER.test(reason + plain)) problems.push(`${field}: contains a digit`);
   const claim = performanceClaimIn(plain);
@@ -41,7 +41,7 @@ export function lintReason(field: string, reason: string): readonly string[] {
   return problems;
 }
 
-/** May a rationale quote this span? Evidence with digits in it, or about performance, stays out of the sentence. */
+/** Whether a rationale may quote this span: no digits, nothing about performance. */
 export function isQuotable(span: string): boolean {
   return lintReason("span", span).length === 0 && !DOUBLE_QUOTE.test(span);
 }
@@ -61,7 +61,7 @@ const QUOTES: readonly (readonly [string, string])[] = [
   ["‘", "’"],
 ];
 
-/** The rationale without those of its quotations that are spans. The longest goes first: it may contain others. */
+/** The rationale without its quoted spans. The longest first: it may contain others. */
 function withoutQuoted(rationale: string, spans: readonly string[]): string {
   let left = rationale;
   for (const span of [...spans].sort((a, b) => b.length - a.length))
@@ -78,7 +78,7 @@ function quotedIn(text: string): readonly string[] {
   return found.map(([whole, piece]) => piece ?? whole);
 }
 
-/** Somebody else's words inside a sentence of ours: bounded, and as a JSON string. */
+/** Untrusted text for a message: bounded, as a JSON string. */
 export function shown(text: string): string {
   return JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
 }

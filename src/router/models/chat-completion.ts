@@ -2,12 +2,12 @@ import { isObject, type JsonObject, type Maybe } from "../../envelope/index.js";
 import { DecodeProblem, optional, readArray, readObject, readString, readText } from "../../transport/fields.js";
 import type { FunctionCall, FunctionRequest, ModelAnswer, ModelFunction, ModelMessage, ModelRequest } from "./language-model.js";
 
-/** The two documents of `POST {baseUrl}/chat/completions`, as OpenAI publishes them and others copy them. */
+/** The request and response of `POST {baseUrl}/chat/completions`. */
 
 /** A request may carry functions or not; one writer serves both. */
 export type AnyRequest = ModelRequest & Partial<Pick<FunctionRequest, "tools" | "toolChoice">>;
 
-/** Temperature 0 and no stream: the same question should get the same answer, and all of it. */
+/** Temperature 0 and no stream: answers should be reproducible and complete. */
 export function writeCompletion(model: string, request: AnyRequest): JsonObject {
   const { system, messages, maxTokens, tools, toolChoice } = request;
   const first = system === undefined ? [] : [{ role: "system", content: system }];
@@ -40,7 +40,7 @@ function writeChoice(choice: FunctionRequest["toolChoice"]): JsonObject[string] 
   return typeof choice === "object" ? { type: "function", function: { name: choice.name } } : (choice ?? "auto");
 }
 
-/** The first choice of an answer. Throws DecodeProblem for one that says nothing, or was broken off. */
+/** The first choice of an answer. Throws DecodeProblem for an empty or truncated one. */
 export function readCompletion(document: unknown): ModelAnswer {
   const choices = readArray(readObject(document, "answer")["choices"], "choices", readObject);
   const [choice] = choices;
@@ -80,7 +80,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** What a model server says about its refusal: `{error: {message}}`, `{error: "…"}` or `{message}`. */
+/** The message of an error response: `{error: {message}}`, `{error: "…"}` or `{message}`. */
 export function readComplaint(document: unknown): Maybe<string> {
   if (!isObject(document)) return undefined;
   const error = document["error"] ?? document;

@@ -1,4 +1,4 @@
-/** Language models behind one port. Nothing here is needed unless a model is configured. */
+/** Language models behind one interface. Nothing here is needed unless a model is configured. */
 export type {
   FunctionCall,
   FunctionCallingModel,

@@ -1,15 +1,15 @@
 import type { Cancel, JsonObject, Maybe } from "../../envelope/index.js";
 
-/** What was said so far. What a peer wrote belongs into `content`, never into the request's `system`. */
+/** One message of the conversation. Text of peers belongs in `content`, never in the request's `system`. */
 export type ModelMessage =
   | { readonly role: "user"; readonly content: string }
   | { readonly role: "assistant"; readonly content: string; readonly calls?: Maybe<readonly FunctionCall[]> }
-  /** What a function that the model called has given back. */
+  /** The result of a function the model called. */
   | { readonly role: "tool"; readonly content: string; readonly callId: string };
 
-/** What a model is asked. */
+/** A request to a model. */
 export interface ModelRequest {
-  /** What it is to do, in our own words only. */
+  /** The instructions: trusted text only. */
   readonly system?: Maybe<string>;
   readonly messages: readonly ModelMessage[];
   readonly maxTokens?: Maybe<number>;
@@ -22,14 +22,14 @@ export interface ModelFunction {
   readonly parameters: JsonObject;
 }
 
-/** A request whose answer may be, or must be, the call of a function. */
+/** A request whose answer may or must be a function call. */
 export interface FunctionRequest extends ModelRequest {
   readonly tools: readonly ModelFunction[];
   /** `required`: any of them; a name: that one. Default `auto`. */
   readonly toolChoice?: Maybe<"auto" | "none" | "required" | { readonly name: string }>;
 }
 
-/** One call of a function, with its arguments as an object. They fit the schema only as far as the model keeps to it. */
+/** One function call with its arguments, which are not validated against the schema. */
 export interface FunctionCall {
   readonly id: string;
   readonly name: string;
@@ -37,17 +37,17 @@ export interface FunctionCall {
 }
 
 export interface ModelAnswer {
-  /** Empty where the model only calls. */
+  /** Empty if the model only calls functions. */
   readonly text: string;
   readonly calls: readonly FunctionCall[];
 }
 
-/** Words in, words out: the port behind which every language model stands. Fails with AgentError; never tries again. */
+/** The interface of a language model: text in, text out. Fails with AgentError; never retries. */
 export interface LanguageModel {
   complete(request: ModelRequest, cancel: Cancel): Promise<string>;
 }
 
-/** A model that can also be made to call functions. */
+/** A language model that can call functions. */
 export interface FunctionCallingModel extends LanguageModel {
   choose(request: FunctionRequest, cancel: Cancel): Promise<ModelAnswer>;
 }

@@ -10,34 +10,34 @@ import { type AnyRequest, readComplaint, readCompletion, writeCompletion } from 
 import type { FunctionCallingModel, ModelAnswer } from "./language-model.js";
 
 export interface OpenAiModelOptions {
-  /** Up to the version: `https://api.openai.com/v1`, `http://127.0.0.1:11434/v1`. */
+  /** The base URL with the version: `https://api.openai.com/v1`, `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
-  /** The model's name, as the server knows it. */
+  /** The name of the model on the server. */
   readonly model: string;
-  /** The environment variable the key is in, read for each call. Neither this nor `token`: no key is sent. */
+  /** The environment variable with the key, read for each call. Without it and `token` no key is sent. */
   readonly apiKeyEnv?: Maybe<string>;
   readonly token?: Maybe<string>;
-  /** From the first byte of the question to the last of the answer. */
+  /** The time limit of one request, including its response. */
   readonly timeoutMs?: Maybe<number>;
-  /** Default: pooled connections of its own, opened by the first question. */
+  /** The transport. Default: pooled connections, opened on first use. */
   readonly link?: Maybe<Link>;
 }
 
-/** A language model behind a server that speaks OpenAI's chat completions. */
+/** A language model on a server with the OpenAI chat completions API. */
 export interface OpenAiModel extends FunctionCallingModel {
-  /** Lets calls under way end, then lets go of the connections; a link that was given stays open. */
+  /** Waits for active calls, then closes the connections; a given `link` stays open. */
   close(): Promise<void>;
 }
 
 const TIMEOUT_MS = 60_000;
 const ANSWER_BYTES = 4 * 1024 * 1024;
-/** A stranger's text goes into our error messages, bounded. */
+/** The limit of server text in error messages. */
 const COMPLAINT_CHARACTERS = 300;
 const LIMITS: Limits = { ...DEFAULT_LIMITS, bodyBytes: ANSWER_BYTES };
 
 /**
- * Asks once per question: nothing is tried again, no redirect is followed, time and size are bounded. The key goes into one
- * header of one request, and into no error.
+ * Sends one request per question: no retries, no redirects, bounded time and size. The key is sent in one header and never
+ * appears in an error.
  */
 export function openAiModel(options: OpenAiModelOptions): OpenAiModel {
   const { model, timeoutMs = TIMEOUT_MS } = options;
@@ -84,7 +84,7 @@ export function openAiModel(options: OpenAiModelOptions): OpenAiModel {
   };
 }
 
-/** Loaded when it is needed, so that who brings a link of its own does not load Node's. */
+/** Loaded on first use: a given `link` needs no Node transport. */
 async function openLink(): Promise<Link> {
   const { poolLink } = await import("../../transport/node/index.js");
   return poolLink({ limits: LIMITS });
@@ -115,7 +115,7 @@ function keyOf({ apiKeyEnv, token }: OpenAiModelOptions): Maybe<string> {
   return checkKey(key, apiKeyEnv);
 }
 
-/** Said by its place, never by its value. */
+/** Names the source of the key, never its value. */
 function checkKey(key: string, place: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw invalid(place, "is empty or has characters a header cannot carry");
@@ -148,7 +148,7 @@ async function documentOf(response: HttpResponse): Promise<unknown> {
   return readJson(await wholeBody(response.body, ANSWER_BYTES), DEFAULT_LIMITS.jsonDepth);
 }
 
-/** What it means for us that the model's server refuses. Its words are shown, but never beside a question about the key. */
+/** The error for a rejected request. The server text is included, except for authentication errors. */
 async function refusalOf(response: HttpResponse, asked: Asked): Promise<AgentError> {
   const { status } = response;
   const code = codeOf(status);
@@ -185,7 +185,7 @@ async function complaintOf(response: HttpResponse, key: Maybe<string>): Promise<
   try {
     said = readComplaint(await documentOf(response));
   } catch {
-    // A page instead of a document: the status says enough.
+    // Not JSON: the status is enough.
   }
   return (key === undefined ? said : said?.replaceAll(key, "(the key)"))?.slice(0, COMPLAINT_CHARACTERS);
 }

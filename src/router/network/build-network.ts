@@ -16,8 +16,8 @@ import {
 } from "./plan-input.js";
 
 /**
- * From decisions to a network: one node per module, one link per neighbour, a stateless bridge where the protocols of a link
- * differ. Pure. Throws AgentError for what does not fit together, and for a link that would lower security.
+ * Builds a network from decisions: one node per module, one link per neighbour, a stateless bridge where the protocols of a link
+ * differ. Pure. Throws AgentError for inconsistent input, and for a link that would lower security.
  */
 export function buildNetwork(
   decisions: Decisions,
@@ -54,7 +54,7 @@ interface End {
   readonly node: NetworkNode;
 }
 
-/** Every neighbour was found to be a module before. */
+/** Neighbours were validated before. */
 function endOf(ends: ReadonlyMap<string, End>, id: string): End {
   const end = ends.get(id);
   if (end === undefined) throw new AgentError("internal", `${id} is no module`);
@@ -68,7 +68,7 @@ function isBridged(src: End, dst: End): boolean {
 function linkOf(src: End, dst: End, allowed: Maybe<AllowedDowngrade>): NetworkLink {
   const losses = securityLosses(src.module, dst.module);
   checkDowngrade(src.node.id, dst.node.id, losses, allowed);
-  // What one end asks for concerns both.
+  // A need of one end applies to both.
   const [from, to] = [src, dst].map(({ module, protocol }) => decideNativeFeatures(module, protocol, [src.module, dst.module]));
   const features = (from ?? []).flatMap((feature, index) => {
     const other = to?.[index];
@@ -77,7 +77,7 @@ function linkOf(src: End, dst: End, allowed: Maybe<AllowedDowngrade>): NetworkLi
   return { src: src.node.id, dst: dst.node.id, protocol: [src.node.protocol, dst.node.protocol], features };
 }
 
-/** The seed's names for the two stateless steps. */
+/** The names of the two stateless steps in the seed specification. */
 function bridgeOf({ node: src }: End, { node: dst }: End): NetworkBridge {
   return {
     src: src.id,
@@ -92,7 +92,7 @@ function allowedFor(allowed: readonly AllowedDowngrade[], { node: src }: End, { 
   return allowed.find((each) => each.src === src.id && each.dst === dst.id);
 }
 
-/** A slip of the pen in what may lose security must not pass for a statement about another link. */
+/** An allowed downgrade must name an existing link: a typo must not pass silently. */
 function checkAllowed(allowed: readonly AllowedDowngrade[], joined: readonly (readonly [End, End])[]): void {
   for (const [index, { src, dst }] of allowed.entries())
     if (!joined.some(([from, to]) => from.node.id === src && to.node.id === dst))

@@ -4,25 +4,25 @@ import { capabilityNamed } from "../forms/index.js";
 import type { LinkFeature } from "./network.js";
 import type { AllowedDowngrade, DecidedModule } from "./plan-input.js";
 
-/** What no link may take from a module that needs it. */
+/** Capabilities that no link may lose silently. */
 const SECURITY = ["verified-identity", "end-to-end-secrecy", "non-repudiation"] as const satisfies readonly CapabilityId[];
 type Security = (typeof SECURITY)[number];
 
-/** The toggle that shows what a link lost. Signatures have none of their own: they tell who it was. */
+/** The feature that shows a loss. Signatures are shown under identity. */
 const SHOWN_AT: { readonly [capability in Security]: LinkFeature["name"] } = {
   "verified-identity": "identity",
   "end-to-end-secrecy": "end-to-end",
   "non-repudiation": "identity",
 };
 
-/** Something that one end of a link needs and the link does not give. */
+/** A capability that one end of a link needs and the link does not provide. */
 export interface SecurityLoss {
   readonly capability: Security;
   readonly neededBy: string;
   readonly because: string;
 }
 
-/** What would be lost on a link between these two. */
+/** What a link between these two would lose. */
 export function securityLosses(src: DecidedModule, dst: DecidedModule): readonly SecurityLoss[] {
   return SECURITY.flatMap((capability) => {
     const missing = whatIsMissing(capability, src, dst);
@@ -32,7 +32,7 @@ export function securityLosses(src: DecidedModule, dst: DecidedModule): readonly
   });
 }
 
-/** A module needs what it requires, what its evidence names, and what its protocol was made for and does itself. */
+/** A module needs what it requires, what its evidence names, and the native orientation of its protocol. */
 function needs({ requires, evidence, row }: DecidedModule, capability: Security): boolean {
   if (requires.includes(capability) || evidence.some((span) => capabilityNamed(span) === capability)) return true;
   return row.support[capability] === "native" && [...row.orientation, ...row.inherent].includes(capability);
@@ -45,7 +45,7 @@ function whatIsMissing(capability: Security, src: DecidedModule, dst: DecidedMod
   return bridged && capability === "end-to-end-secrecy" ? "the bridge between them reads what it translates" : undefined;
 }
 
-/** Refuses a link that gives less than its ends need, unless that was accepted in so many words. */
+/** Rejects a link that provides less than its ends need, unless the downgrade is allowed explicitly. */
 export function checkDowngrade(
   src: string,
   dst: string,
@@ -60,7 +60,7 @@ export function checkDowngrade(
   });
 }
 
-/** The toggle with the loss that was accepted written into it. */
+/** The feature, annotated with the accepted downgrade. */
 export function withAcceptedLoss(
   feature: LinkFeature,
   losses: readonly SecurityLoss[],

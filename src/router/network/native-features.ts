@@ -5,9 +5,9 @@ import type { LinkFeature } from "./network.js";
 import type { DecidedModule } from "./plan-input.js";
 
 interface Toggle {
-  /** A module that needs one of these asks for the feature. */
+  /** A module that needs one of these requests the feature. */
   readonly askedBy: readonly CapabilityId[];
-  /** It costs something, so that it is on only where it is asked for or is what the protocol is made for. */
+  /** Has a cost: on only if requested, or if the protocol is made for it. */
   readonly onDemand: boolean;
 }
 
@@ -20,7 +20,7 @@ const TOGGLES: { readonly [name in LinkFeatureName]: Toggle } = {
   "end-to-end": { askedBy: ["end-to-end-secrecy"], onDemand: true },
 };
 
-/** The six toggles of a module by itself: what its protocol has of its own, and what is asked for, by itself or by who talks to it. */
+/** The six features of a node: those its protocol has, and those requested by it or its neighbours. */
 export function decideNativeFeatures(
   module: DecidedModule,
   protocol: Maybe<Protocol>,
@@ -49,7 +49,7 @@ function nativeFeature(
   return { name, on: true, primitive, because: `${called} brings it` };
 }
 
-/** `till requires streaming`, of the first who says so. */
+/** `till requires streaming`, of the first module that does. */
 function saidBy(
   modules: readonly DecidedModule[],
   stance: "requires" | "avoids",
@@ -66,7 +66,7 @@ function isMadeFor({ orientation, inherent }: Features, capabilities: readonly C
   return [...orientation, ...inherent].some((capability) => capabilities.includes(capability));
 }
 
-/** A toggle of a link is on where it is on at both ends; nobody between them can make up for one that lacks it. */
+/** A feature of a link is on if it is on at both ends. */
 export function linkFeature(src: LinkFeature, dst: LinkFeature, bridged: boolean): LinkFeature {
   const { name } = src;
   const missing = src.on ? dst : src;

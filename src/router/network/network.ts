@@ -3,22 +3,22 @@ import type { LinkFeatureName } from "../../protocols/features.js";
 
 export { LINK_FEATURES, type LinkFeatureName } from "../../protocols/features.js";
 
-/** One toggle of one link or node, and what carries it on the wire. */
+/** One feature of a link or node, and the protocol primitive that provides it. */
 export interface LinkFeature {
   readonly name: LinkFeatureName;
   readonly on: boolean;
-  /** The protocol's own means: `message/stream as server-sent events`. Empty where it is off. */
+  /** The primitive of the protocol: `message/stream as server-sent events`. Empty if off. */
   readonly primitive: string;
-  /** Why it is on, or what is missing. */
+  /** Why it is on or off. */
   readonly because: string;
 }
 
 /** One module with its protocol. */
 export interface NetworkNode {
   readonly id: string;
-  /** As the decision says it: `A2A`. */
+  /** As in the decision: `A2A`. */
   readonly protocol: string;
-  /** The id of the registered protocol that speaks it; undefined where none does yet. */
+  /** The id of the registered protocol; undefined if none is registered. */
   readonly spokenBy: Maybe<string>;
   readonly features: readonly LinkFeature[];
 }
@@ -30,7 +30,7 @@ export interface NetworkLink {
   readonly features: readonly LinkFeature[];
 }
 
-/** Between two protocols: it only maps fields, and keeps nothing. */
+/** A stateless bridge between two protocols: it maps fields only. */
 export interface NetworkBridge {
   readonly src: string;
   readonly dst: string;

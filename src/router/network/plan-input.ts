@@ -3,45 +3,45 @@ import type { CapabilityId, Features } from "../../protocols/features.js";
 import type { Protocol } from "../../protocols/protocol.js";
 import { rowNamed } from "../forms/index.js";
 
-/** What the builder reads of a decision. Every decision of the router is one. */
+/** The part of a decision the builder reads. */
 export interface DecisionRecord {
   readonly module_id?: Maybe<string>;
   readonly selected_protocol: string | null;
   readonly evidence_spans?: Maybe<readonly string[]>;
 }
 
-/** Both forms of the seed: a list of records, or records by the id of their module. */
+/** A list of records, or records by module id. */
 export type Decisions = readonly DecisionRecord[] | { readonly [moduleId: string]: DecisionRecord };
 
 export interface NetworkModule {
   readonly id: string;
   /** Ids of the modules it calls. */
   readonly neighbours?: Maybe<readonly string[]>;
-  /** The same in the seed's spelling. */
+  /** The same, as the seed specification spells it. */
   readonly neighbors?: Maybe<readonly string[]>;
   readonly requires?: Maybe<readonly CapabilityId[]>;
   readonly avoids?: Maybe<readonly CapabilityId[]>;
 }
 
-/** A link on which less security is accepted, in so many words. */
+/** A link with an explicitly allowed downgrade. */
 export interface AllowedDowngrade {
   readonly src: string;
   readonly dst: string;
-  /** Who accepts it, and why; it is shown wherever the link is. */
+  /** Who accepts it, and why; shown with the link. */
   readonly because?: Maybe<string>;
 }
 
 export interface NetworkSettings {
   /** Default: every registered protocol. */
   readonly protocols?: Maybe<readonly Protocol[]>;
-  /** Default: nothing may be lost anywhere. */
+  /** Default: no downgrades are allowed. */
   readonly allowDowngrade?: Maybe<readonly AllowedDowngrade[]>;
 }
 
 /** How large a plan may be. */
 export const NETWORK_LIMITS = { modules: 1_000, links: 2_000 } as const;
 
-/** A module with what was decided about it. */
+/** A module with its decision. */
 export interface DecidedModule {
   readonly id: string;
   readonly calls: readonly string[];
@@ -51,7 +51,7 @@ export interface DecidedModule {
   readonly evidence: readonly string[];
 }
 
-/** Every module with its decision, in the order of the modules. What does not fit together is refused by its place. */
+/** Joins modules and decisions, in the order of the modules. Errors name the inconsistent field. */
 export function decidedModules(
   decisions: Decisions,
   modules: readonly NetworkModule[],
@@ -102,7 +102,7 @@ function placedRecords(decisions: Decisions): readonly (readonly [place: string,
   });
 }
 
-/** `Array.isArray` alone does not tell a read-only list from an object. */
+/** `Array.isArray` does not narrow read-only arrays. */
 function isList(decisions: Decisions): decisions is readonly DecisionRecord[] {
   return Array.isArray(decisions);
 }
