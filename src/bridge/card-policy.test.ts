@@ -69,7 +69,9 @@ describe("a rewritten card", () => {
 
   it("reports a removed signature as a note and as a loss; a card that is signed again loses nothing", () => {
     const stripped = bridgedCard(CARD, { ...FACTS, signed: true });
-    expect(stripped.downgrade).toBe("the card of orders was signed; its signatures were removed because its addresses were rewritten");
+    expect(stripped.downgrade).toBe(
+      "the card of orders was signed; its signatures were removed because its addresses were rewritten",
+    );
     expect(stripped.losses).toMatchObject([{ protocol: "p", path: "card.signatures" }]);
     const anew = bridgedCard(CARD, { ...FACTS, signed: true, policy: "rewrite+resign", canSign: true });
     expect([anew.downgrade, anew.losses]).toEqual([undefined, []]);

@@ -16,14 +16,14 @@ async function serving(...args: Parameters<typeof serve>): Promise<Server> {
 
 describe("an agent's address book", () => {
   test("sends by name, with the credentials of that peer only", async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const listening = (name: string, token: string) =>
       serving(
         agent({
           name,
           description: "d",
           async handle(message, task) {
-            heard.push(`${name} heard ${task.caller}: ${message.text}`);
+            received.push(`${name} received from ${task.caller}: ${message.text}`);
             return `${name} says hello`;
           },
         }),
@@ -44,7 +44,7 @@ describe("an agent's address book", () => {
     expect(await caller.ask("one", "hi")).toBe("one says hello");
     expect(await caller.ask("two", "hi")).toBe("two says hello");
     await expect(caller.ask("wrong", "hi")).rejects.toMatchObject({ code: "unauthenticated" });
-    expect(heard).toEqual(["one heard caller-of-one: hi", "two heard caller-of-two: hi"]);
+    expect(received).toEqual(["one received from caller-of-one: hi", "two received from caller-of-two: hi"]);
     await caller.closePeers();
   });
 

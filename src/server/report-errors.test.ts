@@ -5,14 +5,14 @@ let server: Server | undefined;
 afterEach(() => server?.close());
 
 /** What an agent's owner hears of when its agent ends like this. */
-async function heardOf(handle: Parameters<typeof agent>[0]["handle"]): Promise<readonly unknown[]> {
-  const heard: unknown[] = [];
-  server = await serve(agent({ name: "a", description: "d", handle }), { onError: (thrown) => heard.push(thrown) });
+async function reportedBy(handle: Parameters<typeof agent>[0]["handle"]): Promise<readonly unknown[]> {
+  const reported: unknown[] = [];
+  server = await serve(agent({ name: "a", description: "d", handle }), { onError: (thrown) => reported.push(thrown) });
   const peer = await connect(server.url, { discoveryCache: new DiscoveryCache() });
   const answer = await peer.ask("hello").catch((thrown: unknown) => AgentError.from(thrown).message);
   expect(answer).not.toContain("bug");
   await peer.close();
-  return heard;
+  return reported;
 }
 
 describe("an error of an agent", () => {
@@ -32,11 +32,11 @@ describe("an error of an agent", () => {
         throw bug;
       },
     ],
-  ])("%s is heard of once, and its words stay inside", async (_, handle) => {
-    expect(await heardOf(handle)).toEqual([bug]);
+  ])("%s is reported once, and its text is not sent to the caller", async (_, handle) => {
+    expect(await reportedBy(handle)).toEqual([bug]);
   });
 
   test("that is an AgentError is not reported", async () => {
-    expect(await heardOf(async () => Promise.reject(new AgentError("unsupported", "not today")))).toEqual([]);
+    expect(await reportedBy(async () => Promise.reject(new AgentError("unsupported", "not today")))).toEqual([]);
   });
 });

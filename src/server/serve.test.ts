@@ -169,7 +169,7 @@ describe("serve()", () => {
   });
 
   test("accepts a custom push port, stores configurations, and never returns a secret", async () => {
-    const told: { readonly config: PushConfig; readonly event: TaskEvent }[] = [];
+    const notified: { readonly config: PushConfig; readonly event: TaskEvent }[] = [];
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -185,7 +185,7 @@ describe("serve()", () => {
     });
     const push: PushPort = {
       async send({ config, event }) {
-        told.push({ config, event });
+        notified.push({ config, event });
         return { accepted: true };
       },
     };
@@ -217,8 +217,8 @@ describe("serve()", () => {
     });
     expect(JSON.stringify(listed)).not.toContain("s3cret");
     release();
-    await expect.poll(() => told.at(-1)?.event).toMatchObject({ kind: "status", status: { state: "completed" } });
-    expect(told.at(-1)?.config.token).toBe("s3cret");
+    await expect.poll(() => notified.at(-1)?.event).toMatchObject({ kind: "status", status: { state: "completed" } });
+    expect(notified.at(-1)?.config.token).toBe("s3cret");
     await rpc("DeleteTaskPushNotificationConfig", { taskId, id: "c-1" });
     expect((await rpc("GetTaskPushNotificationConfig", { taskId, id: "c-1" })).error.code).toBe(-32001);
   });
