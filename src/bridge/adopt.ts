@@ -16,11 +16,11 @@ import { extraWithHops, isOwnMark } from "../policies/hops.js";
 import {
   type AgentFunction,
   type AgentStream,
-  type UpstreamEvent,
   type IncomingMessage,
   Relayed,
   RelayedMessage,
   type TaskContext,
+  type UpstreamEvent,
 } from "../tasks/index.js";
 import type { AdoptContext } from "./adopt-context.js";
 import { type AdoptedState, readState, writeState } from "./adopted-state.js";
@@ -172,7 +172,7 @@ class OwnedTaskProxy {
       // The caller's deadline limits the work only where no task outlives the call.
       deadline: id === undefined ? call?.deadline : undefined,
       cancel,
-      lose: this.#reportLoss,
+      reportLoss: this.#reportLoss,
     });
     return this.#context.credentials?.open(this.#state?.credential, outgoing) ?? outgoing;
   }

@@ -45,7 +45,7 @@ function limitedHandler({ upstream, clock }: AdoptContext): Handler {
 }
 
 /** Without the caller's cancel: a caller that disconnects still wants the work to end. */
-function upstreamCall(call: Call, lose: LossSink): Call {
+function upstreamCall(call: Call, reportLoss: LossSink): Call {
   const { caller, floor, credential, hops } = call;
-  return startCall({ caller, floor, credential, hops: hops + 1, parameters: traceOf(call), lose });
+  return startCall({ caller, floor, credential, hops: hops + 1, parameters: traceOf(call), reportLoss });
 }

@@ -36,8 +36,8 @@ export function relayTasks(
 ): (operation: Operation, call: Call) => Reply | undefined {
   return (operation, call) => {
     const extra = operation.kind === "send" ? operation.envelope.extra : undefined;
-    const lose = (loss: Loss): void => (isOwnMark(loss, extra) ? undefined : call.reportLoss(loss));
-    const outgoing = call.derive({ hops: call.hops + 1, lose });
+    const reportLoss = (loss: Loss): void => (isOwnMark(loss, extra) ? undefined : call.reportLoss(loss));
+    const outgoing = call.derive({ hops: call.hops + 1, reportLoss });
     switch (operation.kind) {
       case "card":
         return operation.extended ? extended(handler(operation, outgoing), rewriteCard) : undefined;

@@ -11,7 +11,7 @@ import {
   type Reply,
   type Task,
 } from "../envelope/index.js";
-import type { ElsewhereEvent } from "../tasks/index.js";
+import type { UpstreamEvent } from "../tasks/index.js";
 
 /**
  * Errors of the upstream about the gateway's credentials are not errors of the caller, unless the caller's own credential was
@@ -72,10 +72,10 @@ export function lostAnswer(cause: AgentError): AgentError {
 }
 
 /** An upstream task as events: its artifacts, then its status. An answer only in its history becomes the message of the end. */
-export function snapshotEvents(task: Task): readonly ElsewhereEvent[] {
+export function snapshotEvents(task: Task): readonly UpstreamEvent[] {
   const of = { taskId: task.id, contextId: task.contextId };
   const artifacts = task.artifacts.map(
-    (artifact): ElsewhereEvent => ({ kind: "artifact", ...of, artifact, append: false, last: true }),
+    (artifact): UpstreamEvent => ({ kind: "artifact", ...of, artifact, append: false, last: true }),
   );
   const { status } = task;
   const message = status.message ?? (artifacts.length === 0 && isTerminal(status.state) ? lastMessage(task) : undefined);

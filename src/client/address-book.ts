@@ -1,9 +1,8 @@
-import { AgentError, type Content, type EventOf, type Handler, type Layer, startCall } from "../envelope/index.js";
+import { AgentError, type Content, type EventOf, type Handler, type Layer, startCall, systemIds } from "../envelope/index.js";
 import { type AgentFunction, createMemoryStore, createRuntime, DEFAULT_TASK_LIMITS } from "../tasks/index.js";
 import { noTelemetry, type Telemetry } from "../telemetry/index.js";
 import { connect, type RemoteAgent } from "./connect.js";
 import type { Credentials } from "./credentials.js";
-import { systemIds } from "./ids.js";
 import type { LargeParts } from "./large-parts.js";
 import { type AgentClient, agentClient, type SendOptions } from "./remote-agent.js";
 import type { ConnectOptions } from "./resolve-peer.js";

@@ -26,7 +26,7 @@ export function cardChecker(trust: Maybe<CardTrust>, link: Link, now: () => numb
   return async (card) => {
     const signature = await check(card.original?.bytes);
     const { result } = signature;
-    const evidence = trust === undefined && result === "unsigned" ? undefined : sentenceOf(signature);
+    const evidence = trust === undefined && result === "unsigned" ? undefined : describeCardSignature(signature);
     if (result !== "verified" || card.original === undefined) return { card, trust: result, evidence };
     return { card: { ...card, original: { ...card.original, verifiedBy: signature.by } }, trust: result, evidence };
   };

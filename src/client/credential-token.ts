@@ -77,10 +77,10 @@ export class TokenHolder {
     }
   }
 
-  #request(): Promise<GivenToken> {
+  #request(): Promise<IssuedToken> {
     const { token, client, link, tls } = this.#options;
     const { fetchMs, answerBytes, unknownLifeMs } = this.#limits;
-    return askForToken({
+    return requestToken({
       url: token.tokenUrl,
       client,
       form: { grant_type: "client_credentials", scope: token.scopes.length > 0 ? token.scopes.join(" ") : undefined },

@@ -13,7 +13,6 @@ import { type AddressClass, type Admission, createGuard, pinnedLookup, resolveBy
 import {
   type AgentFunction,
   type AgentStream,
-  type UpstreamEvent,
   Ending,
   type FetchPart,
   isStream,
@@ -21,6 +20,7 @@ import {
   Relayed,
   RelayedMessage,
   type Result,
+  type UpstreamEvent,
 } from "../tasks/index.js";
 import { poolLink } from "../transport/node/index.js";
 

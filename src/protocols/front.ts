@@ -17,7 +17,7 @@ export interface Front {
   readonly exchange: Exchange;
   /** Whether a route of this host matches the path, by whatever method. */
   claims(path: string): boolean;
-  /** The addresses the port really answers at, for one agent: what cards are made from. */
+  /** The interfaces at which an agent is served. Cards list these. */
   interfaces(agent: string, publicUrl: string): readonly Interface[];
   /** Undefined if no protocol of this host has push notifications. */
   readonly notify: Maybe<NonNullable<Served["notify"]>>;
@@ -51,8 +51,8 @@ export function front(host: Host, protocols: readonly Protocol[], extraRoutes: r
   return {
     exchange,
     claims: (path) => table.claims(path),
-    interfaces: (agent, publicUrl) => doors.flatMap(({ served }) => served.interfaces(agent, publicUrl)),
-    notify: notifierOf(doors),
+    interfaces: (agent, publicUrl) => mounted.flatMap(({ served }) => served.interfaces(agent, publicUrl)),
+    notify: notifierOf(mounted),
   };
 }
 

@@ -163,7 +163,9 @@ describe("checking", () => {
     }
     // 22 values, and the names of the members they stand in.
     expect(changed).toBe(22 + 30);
-    await expect(check(bytes({ ...signed(CARD), url: "https://evil.example" }))).rejects.toThrow("does not match the signature of acme");
+    await expect(check(bytes({ ...signed(CARD), url: "https://evil.example" }))).rejects.toThrow(
+      "does not match the signature of acme",
+    );
   });
 
   it("finds the good signature among others, and the new key beside the old", async () => {

@@ -167,7 +167,7 @@ export function assemble(
     follow: followUrls(reach, options.followTo),
     onLoss: lossSinkOf(agents, telemetry),
     sendsCredentialsOn: credentialForwarders(agents),
-    began: (request, call) => telemetry.callStarted(request, call),
+    callStarted: (request, call) => telemetry.callStarted(request, call),
   });
   const extraRoutes = [...(large?.routes ?? []), ...metricsRoute(options, telemetry, admission), ...(options.routes ?? [])];
   const listener = front(host, options.protocols ?? registered, extraRoutes);

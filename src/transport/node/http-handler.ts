@@ -22,7 +22,7 @@ export interface HttpHandlerOptions {
   readonly basePath?: Maybe<string>;
   /** The paths below the mount point that are served here. Used as middleware, every other path is passed on. Default: all. */
   readonly claims?: Maybe<(path: string) => boolean>;
-  /** What the exchange threw, or its streams. The caller only sees a 500 or a cut. */
+  /** Receives errors of the exchange and its streams. The client only sees a 500 or a cut stream. */
   readonly onError?: Maybe<(thrown: unknown) => void>;
 }
 
@@ -50,7 +50,7 @@ export class HttpHandler implements ExchangeContext {
   }
 
   /** Serves one request. */
-  enter(req: IncomingMessage, res: ServerResponse, next?: () => void): void {
+  handle(req: IncomingMessage, res: ServerResponse, next?: () => void): void {
     const address = this.#addressOf(req);
     if (next !== undefined && this.#claims !== undefined && (address === undefined || !this.#claims(address.path))) {
       next();

@@ -22,6 +22,6 @@ export function requestListener(
   options: RequestListenerOptions = {},
 ): (req: IncomingMessage, res: ServerResponse, next?: () => void) => void {
   const { limits = DEFAULT_LIMITS, basePath, claims, onError } = options;
-  const door = new HttpHandler(exchange, { limits, basePath, claims, onError });
-  return (req, res, next) => door.enter(req, res, next);
+  const handler = new HttpHandler(exchange, { limits, basePath, claims, onError });
+  return (req, res, next) => handler.handle(req, res, next);
 }

@@ -44,7 +44,10 @@ function relayed(handler: Handler) {
   const { records } = createMemoryStore({ now: ids.now });
   const made = createHost({ handler, cards: [CONTRACT_CARD], ids, publicUrl: PUBLIC_URL, records });
   const lose = ({ path }: Loss): void => void losses.push(path);
-  const host = { ...made, begin: (_: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, reportLoss: lose }) };
+  const host = {
+    ...made,
+    begin: (_: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, reportLoss: lose }),
+  };
   const { exchange } = front(host, [acp]);
   return {
     losses,
