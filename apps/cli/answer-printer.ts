@@ -9,9 +9,9 @@ import {
   textOf,
 } from "../../src/index.js";
 import { eventJson } from "./event-json.js";
-import { problemOf } from "./exit.js";
 import type { Output } from "./output.js";
 import { oneLine, printable, shellWord } from "./printable.js";
+import { problemOf } from "./problem.js";
 import type { ProgressLine } from "./progress.js";
 import { savePart } from "./save-parts.js";
 

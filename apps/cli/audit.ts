@@ -1,20 +1,10 @@
 import { stat } from "node:fs/promises";
-import { type Command, Option } from "commander";
 import type { Json } from "../../src/index.js";
-import {
-  AUDIT_EVENTS,
-  type AuditEntry,
-  type AuditEvent,
-  auditFiles,
-  readAuditLines,
-  verifyAudit,
-} from "../../src/public/auth.js";
+import { type AuditEntry, type AuditEvent, auditFiles, readAuditLines, verifyAudit } from "../../src/public/auth.js";
 import { openTail } from "./audit-follow.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
-import { parseMoment } from "./option-values.js";
 import { createOutput, type Format, type Output } from "./output.js";
-import { outputOption } from "./peer.js";
 import { oneLine } from "./printable.js";
 
 interface AuditOptions {
@@ -27,33 +17,7 @@ interface AuditOptions {
   readonly verify?: boolean;
 }
 
-const EXAMPLES = `
-Examples:
-  koine audit audit.log                            who came, who was refused, and why
-  koine audit audit.log --event refused --since 2026-01-31T12:00:00Z
-  koine audit audit.log --follow --who ann
-  koine audit audit.log --verify                   is a line missing, changed or added
-  koine audit audit.log -o json | jq -r .reason
-
-Files that were put aside (audit.log.1, audit.log.2, …) are read first, the oldest first.`;
-
-/** `koine audit`: what was decided about callers. */
-export function addAudit(program: Command): void {
-  program
-    .command("audit")
-    .description("read an audit log: who was let in or refused, and why")
-    .argument("<file>", "the log that `koine serve --audit` writes")
-    .option("-f, --follow", "go on with new lines as they are written, until Ctrl-C")
-    .option("--since <time>", "only lines from this time on", parseMoment)
-    .option("--who <name>", "only lines about this caller")
-    .addOption(new Option("--event <kind>", "only lines of this kind").choices([...AUDIT_EVENTS]))
-    .option("--verify", "check that every line follows the one before it, and print the digest of the last")
-    .addOption(outputOption())
-    .addHelpText("after", EXAMPLES)
-    .action(readAudit);
-}
-
-async function readAudit(path: string, options: AuditOptions): Promise<void> {
+export async function readAudit(path: string, options: AuditOptions): Promise<void> {
   if (options.verify === true && options.follow === true)
     throw usageError("--verify looks at what is there; --follow waits for more");
   const output = createOutput(options.output);

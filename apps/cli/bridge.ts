@@ -1,59 +1,105 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { CARD_POLICIES } from "../../src/internal.js";
+import { connect, type RemoteAgent } from "../../src/index.js";
+import { nameFrom } from "../../src/internal.js";
+import { configFrom, type GatewayConfig, listenerInterfaces } from "../gateway/index.js";
+import { lossTable, lossTableJson } from "./bridge-losses.js";
 import type { BridgeCommandOptions } from "./bridge-options.js";
-import { collect, parsePort, parseSeconds } from "./option-values.js";
-import { addCredentialOptions, outputOption } from "./peer.js";
+import { credentialsOf } from "./credentials.js";
+import { usageError } from "./exit.js";
+import { endGateway, explained, sayStarted, startGateway } from "./gateway.js";
+import { createOutput, type Output } from "./output.js";
+import { checkedAddress, shownCredentials } from "./peer.js";
+import { untilStopped } from "./until-stopped.js";
 
-const EXAMPLES = `
-Examples:
-  koine bridge http://127.0.0.1:8000                         whatever it speaks, now it speaks everything
-  koine bridge http://127.0.0.1:8000 --as a2a@1.0,a2a@0.3    and only these in front
-  koine bridge http://127.0.0.1:8000 --losses                what cannot be carried, before anything is sent
-  koine bridge http://127.0.0.1:8000 --data ./data --secret-file ./secret    tasks survive the end of this process
-  koine bridge http://127.0.0.1:8000 --host 0.0.0.0 --token-file tokens      open to the network, for holders of a token
+/** Names the variable below: the address of a Redis may hold a password. */
+const FROM_STORE = `\${KOINE_STORE}`;
 
-Several agents, policies and reloading without a stop: koine gateway koine.yaml.`;
-
-/** `koine bridge`: one agent that already runs, in every protocol. */
-export function addBridge(program: Command): void {
-  const command = program
-    .command("bridge")
-    .description("put one agent that already runs on a port, in every protocol")
-    .argument("<url>", "where the agent is")
-    .option("--as <ways>", "what is spoken in front: a2a@1.0,a2a@0.3,acp (default: everything)", parseWays)
-    .option("--name <name>", "what the agent is called here (default: as on its card)")
-    .addOption(new Option("--mode <mode>", "who owns the tasks: this gateway, or the agent").choices(["adopt", "relay"]))
-    .option("--strict", "refuse what the agent cannot do, instead of standing in for it")
-    .addOption(new Option("--card <policy>", "what becomes of its card").choices([...CARD_POLICIES]))
-    .option("--pin <way>", "only this way is spoken with the agent: a protocol, protocol@version, or protocol@version/binding")
-    .option("--timeout <seconds>", "for one answer of the agent", parseSeconds)
-    .option("--losses", "print what cannot be carried between it and each way in front, and end")
-    .option("--no-page", "serve no page")
-    .addOption(outputOption())
-    .optionsGroup("Where it listens, and for whom:")
-    .option("--port <number>", "0 takes any free port", parsePort, 8080)
-    .option("--host <address>", "on which address", "127.0.0.1")
-    .option("--public-url <url>", "the address callers use, when a proxy stands before this one")
-    .option("--token-file <file>", "one name=token per line")
-    .option("--open-to-everybody", "listen beyond this machine without knowing callers")
-    .option("--card-key <file>", "sign the card with this private key (PEM or JWK); may be given several times", collect)
-    .optionsGroup("What is kept, and where:")
-    .option("--data <dir>", "keep tasks in this folder (SQLite)")
-    .addOption(new Option("--durable <what>", "what an acknowledged event in --data survives").choices(["process", "power"]))
-    .option("--store <url>", "keep tasks in this Redis, shared with other gateways: redis://…")
-    .option("--secret-file <file>", "what callers' names are veiled with, 16 bytes or more; needed with --data and --store")
-    .optionsGroup("");
-  addCredentialOptions(command)
-    .addHelpText("after", EXAMPLES)
-    .action(async (url: string, options: BridgeCommandOptions) => {
-      // The gateway is large, and no other command but `koine gateway` needs it.
-      const { runBridge } = await import("./bridge-run.js");
-      await runBridge(url, options);
-    });
+/** One agent behind a gateway made from flags, until Ctrl-C. */
+export async function runBridge(url: string, options: BridgeCommandOptions): Promise<void> {
+  const output = createOutput(options.output);
+  const address = checkedAddress(url);
+  const remote = await reached(address, options);
+  try {
+    const config = await explained(async () => configOf(address, options, remote));
+    if (options.losses === true) return await printLosses(config, remote, output);
+    await remote.close();
+    const gateway = await startGateway(config, output, true);
+    await sayStarted(gateway, output, true);
+    await untilStopped(output);
+    await endGateway(gateway, output);
+  } finally {
+    await remote.close();
+  }
 }
 
-function parseWays(text: string): readonly string[] {
-  const ways = text.split(",").map((way) => way.trim());
-  if (ways.some((way) => way === "")) throw new InvalidArgumentError("It looks like a2a@1.0,acp.");
-  return ways;
+/** Looked at once by itself: what is wrong with the address or the credentials is then said as for every other command. */
+async function reached(address: string, options: BridgeCommandOptions): Promise<RemoteAgent> {
+  const credentials = await shownCredentials(options);
+  return connect(address, { as: "koine", credentials, ...(options.pin === undefined ? {} : { pin: options.pin }) });
+}
+
+async function printLosses(config: GatewayConfig, remote: RemoteAgent, output: Output): Promise<void> {
+  const inFront = listenerInterfaces(config.document.as);
+  if (output.format === "json") await output.document(lossTableJson(inFront, remote));
+  else await output.text(lossTable(inFront, remote));
+}
+
+/** The configuration that says the same as the flags. Secrets stay where they are: in variables and files. */
+function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAgent): GatewayConfig {
+  const { data, store, durable, secretFile, tokenFile, cardKey, pin, mode, strict, timeout, as } = options;
+  if (data !== undefined && store !== undefined)
+    throw usageError("--data and --store both say where tasks can be kept", "Give one of them.");
+  if (durable !== undefined && data === undefined)
+    throw usageError("--durable is about the files of --data", "Give --data DIR too.");
+  const { credentials, env } = credentialPlaces(options);
+  const document = {
+    listen: {
+      port: options.port,
+      host: options.host,
+      publicUrl: options.publicUrl,
+      openToEverybody: options.openToEverybody,
+    },
+    as,
+    store: data !== undefined ? { sqlite: data, durable } : store !== undefined ? { redis: FROM_STORE } : undefined,
+    secret: secretFile === undefined ? undefined : { file: secretFile },
+    auth: tokenFile === undefined ? undefined : { tokens: { file: tokenFile } },
+    cardKeys: cardKey,
+    page: options.page,
+    agents: [
+      {
+        name: options.name ?? nameFrom(card.name),
+        upstream: url,
+        pin,
+        mode,
+        strict,
+        card: options.card,
+        timeoutMs: timeout,
+        credentials,
+      },
+    ],
+  };
+  const variables = { ...process.env, ...env, ...(store === undefined ? {} : { KOINE_STORE: store }) };
+  return configFrom(document, { folder: process.cwd(), env: variables });
+}
+
+/** Headers are given on the command line; in a configuration they would be named, so they get names here. */
+function credentialPlaces(options: BridgeCommandOptions) {
+  const { headers = {}, bearer } = credentialsOf(options);
+  const env: { [name: string]: string } = {};
+  const placed = Object.entries(headers).map(([name, value], index) => {
+    env[`KOINE_HEADER_${index}`] = value;
+    return [name, { env: `KOINE_HEADER_${index}` }];
+  });
+  const { clientId, clientSecretEnv, tokenUrl, scope, apiKeyEnv, tokenEnv, ca, cert, key } = options;
+  const apiKey = apiKeyEnv ?? (process.env["KOINE_API_KEY"] ? "KOINE_API_KEY" : undefined);
+  const credentials = {
+    headers: Object.fromEntries(placed),
+    bearer: bearer === undefined ? undefined : { env: tokenEnv ?? "KOINE_TOKEN" },
+    apiKey: apiKey === undefined ? undefined : { env: apiKey },
+    oauth2:
+      clientId === undefined
+        ? undefined
+        : { clientId, clientSecret: { env: clientSecretEnv ?? "KOINE_CLIENT_SECRET" }, tokenUrl, scopes: scope },
+    tls: ca === undefined && cert === undefined ? undefined : { ca, cert, key },
+  };
+  return { credentials, env };
 }

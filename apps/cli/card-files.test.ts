@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { agent, type Server, serve } from "../../src/index.js";
 import { readCardKey } from "./card-key.js";
-import { problemOf } from "./exit.js";
 import { createOutput, sayProblem } from "./output.js";
+import { problemOf } from "./problem.js";
 import { createProgram } from "./program.js";
 
 const CARD = {
@@ -43,7 +43,7 @@ async function koine(...args: readonly string[]): Promise<Ran> {
     }),
   );
   try {
-    const program = await createProgram("0");
+    const program = await createProgram("0", ["card", ...args]);
     await program.parseAsync(["card", ...args], { from: "user" });
     return { code: 0, ...written };
   } catch (thrown) {

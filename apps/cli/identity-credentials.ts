@@ -1,8 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import type { Command } from "commander";
 import type { ClientCredentials, Credentials } from "../../src/index.js";
 import { usageError } from "./exit.js";
-import { collect } from "./option-values.js";
 import { readPem } from "./serve-tls.js";
 
 /** What is shown to the peer, beside a bearer token and headers. Secrets come from the environment or from files only. */
@@ -15,20 +13,6 @@ export interface IdentityCredentialOptions {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
-}
-
-export function addIdentityCredentialOptions(command: Command): Command {
-  return command
-    .option("--api-key-env <name>", "the environment variable with the API key (default: KOINE_API_KEY, if it is set)")
-    .option("--client-id <id>", "who we are to the token endpoint (OAuth 2 client credentials)")
-    .option("--client-secret-env <name>", "the environment variable with the client secret (default: KOINE_CLIENT_SECRET)")
-    .option("--token-url <url>", "where tokens are given out; without it only the agent's own origin is believed")
-    .option("--scope <scope>", "a scope to ask for instead of those the card names; may be given several times", collect)
-    .optionsGroup("TLS:")
-    .option("--ca <file>", "a certificate authority to believe, for agents with certificates of a private one")
-    .option("--cert <file>", "our own certificate")
-    .option("--key <file>", "the private key of our certificate")
-    .optionsGroup("");
 }
 
 /** To be spread into the credentials of the other options. */

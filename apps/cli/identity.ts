@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { AgentError } from "../../src/index.js";
 import {
   type Admission,
@@ -13,8 +12,8 @@ import {
   openAuditFile,
   parseTokens,
 } from "../../src/public/auth.js";
-import { CliError, EXIT, problemOf, usageError } from "./exit.js";
-import { collect } from "./option-values.js";
+import { CliError, EXIT, usageError } from "./exit.js";
+import { problemOf } from "./problem.js";
 import { type CallerAdmission, readSecretFile, secretFileWarning } from "./tokens.js";
 
 /** Who may call, beside the holders of static tokens. */
@@ -33,19 +32,6 @@ export interface IdentityOptions {
 }
 
 const IDS = { now: Date.now };
-
-export function addIdentityOptions(command: Command): Command {
-  return command
-    .option("--api-key-file <file>", "one name=key per line (or the same in KOINE_API_KEYS)")
-    .option("--api-key-in <place>", "where callers put the key: header:NAME, query:NAME or cookie:NAME", "header:X-Api-Key")
-    .option("--jwt-issuer <url>", "tokens by this issuer are accepted; needs --jwks and --jwt-audience")
-    .option("--jwt-audience <name>", "whom such tokens must be meant for; may be given several times", collect)
-    .option("--jwks <url>", "where the issuer publishes its keys")
-    .option("--jwt-scope <scope>", "a scope such tokens must have; may be given several times", collect)
-    .option("--jwt-tenant-claim <name>", "the claim with the caller's tenant")
-    .option("--jwt-token-url <url>", "where clients get tokens, for the card")
-    .option("--audit <file>", "write down who is let in or refused; `koine audit` reads it");
-}
 
 /** The log of `--audit`. A disk that fails later is told on stderr, once. */
 export function openAudit({ audit }: Pick<IdentityOptions, "audit">, say: (line: string) => void): AuditFile | undefined {

@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { AgentError } from "../../src/index.js";
 import { credentialHeaders, limitedSignal } from "../../src/internal.js";
 import type { InspectedHost } from "../../src/public/inspect.js";
@@ -8,17 +7,12 @@ import type { CredentialOptions } from "./credentials.js";
 import { CliError, EXIT } from "./exit.js";
 import type { IdentityCredentialOptions } from "./identity-credentials.js";
 import { listenForInterrupt } from "./interrupt.js";
-import { addCredentialOptions, checkedAddress, shownCredentials } from "./peer.js";
+import { checkedAddress, shownCredentials } from "./peer.js";
 
 export interface LookOptions extends CredentialOptions, IdentityCredentialOptions {}
 
 const NOTHING_THERE =
   "A gateway shows its messages only to callers of its own machine, or to those it was told of; and the inspector must be on.";
-
-/** The options of every command that looks at a gateway. */
-export function addLookOptions(command: Command): Command {
-  return addCredentialOptions(command);
-}
 
 /** Reaches a gateway for as long as the command runs. Ends without a complaint on Ctrl-C, or after `forMs`. */
 export async function look(

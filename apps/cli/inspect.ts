@@ -1,4 +1,3 @@
-import { type Command, Option } from "commander";
 import type { Json } from "../../src/index.js";
 import {
   type CapturedMessage,
@@ -10,11 +9,9 @@ import {
   readTrace,
 } from "../../src/public/inspect.js";
 import { ExchangeGroups } from "./inspect-groups.js";
-import { addLookOptions, type LookOptions, look } from "./inspect-host.js";
+import { type LookOptions, look } from "./inspect-host.js";
 import { MessagePrinter } from "./inspect-print.js";
-import { parseCount } from "./option-values.js";
 import { createOutput, type Format, type Output } from "./output.js";
-import { outputOption } from "./peer.js";
 
 export interface InspectFilterOptions {
   readonly agent?: string;
@@ -33,46 +30,11 @@ interface InspectOptions extends LookOptions, InspectFilterOptions {
   readonly last: number;
 }
 
-const LAST_DEFAULT = 100;
-const EXAMPLES = `
-Examples:
-  koine inspect http://127.0.0.1:8080                        every exchange as it ends
-  koine inspect http://127.0.0.1:8080 --bytes                with wire bytes in, envelope, wire bytes out
-  koine inspect http://127.0.0.1:8080 --once --failed        what went wrong lately
-  koine inspect http://127.0.0.1:8080 --once --tree --trace 4bf92f3577b34da6a3ce929d0e0e4736
-  koine inspect http://127.0.0.1:8080 -o json | jq -r .text
-
-Credentials are never shown: header fields and JSON members that hold them are left out before anything is kept.`;
-
-/** `koine inspect`: what a gateway says and hears. */
-export function addInspect(program: Command): void {
-  const command = program
-    .command("inspect")
-    .description("show the messages of a gateway as they pass: wire in, envelope, wire out, losses")
-    .argument("<gateway-url>", "where the gateway is")
-    .option("--bytes", "show the bytes of every request and response, and the envelope between them")
-    .option("--tree", "draw the trace of every exchange as a tree")
-    .option("--once", "show what is there, and end")
-    .option("--last <count>", "with --once: how many", parseCount, LAST_DEFAULT);
-  addLookOptions(addFilterOptions(command)).addOption(outputOption()).addHelpText("after", EXAMPLES).action(inspect);
-}
-
-export function addFilterOptions(command: Command): Command {
-  return command
-    .optionsGroup("Which messages:")
-    .option("--agent <name>", "to or from this agent")
-    .option("--trace <id>", "of this trace: 32 hex digits or a UUID")
-    .option("--protocol <id>", "in this protocol")
-    .addOption(new Option("--direction <way>", "only calls to the gateway, or only those it makes").choices(["in", "out"]))
-    .option("--failed", "only what failed")
-    .option("--text <words>", "in which these words occur");
-}
-
 export function filterOf({ agent, trace, protocol, direction, failed, text }: InspectFilterOptions): CaptureFilter {
   return { agent, traceId: trace, protocol, direction, status: failed === true ? "failed" : undefined, text };
 }
 
-async function inspect(url: string, options: InspectOptions): Promise<void> {
+export async function inspect(url: string, options: InspectOptions): Promise<void> {
   const output = createOutput(options.output);
   await look(url, options, (host) => (options.once === true ? showOnce(host, options, output) : showLive(host, options, output)));
 }

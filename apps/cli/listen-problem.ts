@@ -1,5 +1,5 @@
 import { CliError, EXIT } from "./exit.js";
-import { systemCode } from "./hint.js";
+import { systemCode } from "./problem.js";
 
 /** Where it was to listen, and by which words somebody chooses another place. */
 export interface ListenPlace {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
-import { EXIT, type ExitCode, problemOf } from "./exit.js";
+import { CliError, EXIT, type ExitCode } from "./exit.js";
 import { createOutput, type Format, sayProblem } from "./output.js";
 import { createProgram, NothingMore } from "./program.js";
 
@@ -31,12 +31,13 @@ function wantedFormat(args: readonly string[]): Format {
 
 async function run(args: readonly string[]): Promise<ExitCode> {
   try {
-    const program = await createProgram(readVersion());
+    const program = await createProgram(readVersion(), args);
     await program.parseAsync(args, { from: "user" });
     return EXIT.ok;
   } catch (thrown) {
     if (thrown instanceof NothingMore) return EXIT.ok;
-    const problem = problemOf(thrown);
+    // Errors of the library bring the library with them; usage errors are told without it.
+    const problem = thrown instanceof CliError ? thrown : (await import("./problem.js")).problemOf(thrown);
     sayProblem(problem, createOutput(wantedFormat(args)));
     return problem.exit;
   }

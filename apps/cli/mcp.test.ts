@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { EXIT, problemOf } from "./exit.js";
-import { addMcp } from "./mcp.js";
+import { addMcp } from "./commands/mcp.js";
+import { EXIT } from "./exit.js";
+import { problemOf } from "./problem.js";
 
 /** What is refused before anything is served. */
 async function problemWith(...args: readonly string[]): Promise<string> {

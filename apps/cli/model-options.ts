@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { type OpenAiModel, openAiModel } from "../../src/public/models.js";
 import { usageError } from "./exit.js";
 
@@ -7,14 +6,6 @@ export interface ModelOptions {
   readonly modelUrl?: string;
   readonly model?: string;
   readonly modelKeyEnv?: string;
-}
-
-export function addModelOptions(command: Command): Command {
-  return command
-    .optionsGroup("A language model, for what only one can do:")
-    .option("--model-url <url>", "a server that speaks OpenAI's chat completions, up to the version: https://…/v1")
-    .option("--model <name>", "the model's name there")
-    .option("--model-key-env <name>", "the environment variable with its key");
 }
 
 /** Undefined where none is named. */

@@ -1,13 +1,11 @@
-import { type Command, Option } from "commander";
 import { AgentError, type ConnectOptions, connect, type RemoteAgent } from "../../src/index.js";
 import { type TrustOptions, trustOf } from "./card-key.js";
 import { type CredentialOptions, credentialsOf } from "./credentials.js";
 import { CliError, EXIT, usageError } from "./exit.js";
-import { addIdentityCredentialOptions, type IdentityCredentialOptions, identityCredentials } from "./identity-credentials.js";
+import { type IdentityCredentialOptions, identityCredentials } from "./identity-credentials.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
 import { lossReporter } from "./losses.js";
-import { collect, parseSeconds } from "./option-values.js";
-import { createOutput, FORMATS, type Format, type Output } from "./output.js";
+import { createOutput, type Format, type Output } from "./output.js";
 import { oneLine, shellWord } from "./printable.js";
 
 /** Who we are, whom we trust, and by which way. */
@@ -24,35 +22,6 @@ export interface PeerOptions extends ReachOptions {
 }
 
 const DISCOVER_MS = 10_000;
-
-export function outputOption(): Option {
-  return new Option("-o, --output <format>", "what stdout gets").choices([...FORMATS]).default("text");
-}
-
-export function addCredentialOptions(command: Command): Command {
-  return addIdentityCredentialOptions(
-    command
-      .optionsGroup("Who we are:")
-      .option("--token-env <name>", "the environment variable with the bearer token (default: KOINE_TOKEN, if it is set)")
-      .option("--header <line>", "a header for every request, 'Name: value'; may be given several times", collect),
-  );
-}
-
-export function addPeerOptions(command: Command): Command {
-  command
-    .optionsGroup("How to call:")
-    .option("--protocol <pin>", "only this way: a protocol, protocol@version, or protocol@version/binding")
-    .option("--timeout <seconds>", "how long to wait for the answer", parseSeconds)
-    .option("-v, --verbose", "say how the agent was reached, and how we know")
-    .option(
-      "--trust <file>",
-      "public keys whose signatures on cards count: PEM, JWK or JWKS; may be given several times",
-      collect,
-    )
-    .option("--trust-jku <url>", "a key set whose keys count, when a signature names exactly this address", collect)
-    .option("--require-signed", "refuse an agent whose card none of these signed");
-  return addCredentialOptions(command).addOption(outputOption());
-}
 
 /** A connected peer for as long as the command runs. */
 export interface Visit {

@@ -1,23 +1,23 @@
 import { Command, type CommanderError, Help, type Option } from "commander";
-import { addAudit } from "./audit.js";
-import { addBridge } from "./bridge.js";
-import { addCard } from "./card.js";
-import { addConform } from "./conform.js";
-import { addDemo } from "./demo.js";
-import { addEmbeddings } from "./embeddings.js";
+import { addAudit } from "./commands/audit.js";
+import { addBridge } from "./commands/bridge.js";
+import { addCard } from "./commands/card.js";
+import { PROTOCOLS_WITH_COMMANDS } from "./commands/choices.js";
+import { addConform } from "./commands/conform.js";
+import { addDemo } from "./commands/demo.js";
+import { addEmbeddings } from "./commands/embeddings.js";
+import { addGateway } from "./commands/gateway.js";
+import { addInspect } from "./commands/inspect.js";
+import { addMcp } from "./commands/mcp.js";
+import { addRecord } from "./commands/record.js";
+import { addReplay } from "./commands/replay.js";
+import { addRoute } from "./commands/route.js";
+import { addRouterbench } from "./commands/routerbench.js";
+import { addSend } from "./commands/send.js";
+import { addServe } from "./commands/serve.js";
+import { addTask } from "./commands/task.js";
+import { addUp } from "./commands/up.js";
 import { EXIT, usageError } from "./exit.js";
-import { addGateway } from "./gateway.js";
-import { addInspect } from "./inspect.js";
-import { addMcp } from "./mcp.js";
-import { addProtocolCommands } from "./protocol-commands.js";
-import { addRecord } from "./record.js";
-import { addReplay } from "./replay.js";
-import { addRoute } from "./route.js";
-import { addRouterbench } from "./routerbench.js";
-import { addSend } from "./send.js";
-import { addServe } from "./serve.js";
-import { addTask } from "./task.js";
-import { addUp } from "./up.js";
 
 /** Help or the version was printed: nothing is wrong and nothing is left to do. */
 export class NothingMore extends Error {}
@@ -64,8 +64,11 @@ class EnvCommand extends Command {
   }
 }
 
-/** The whole command line. */
-export async function createProgram(version: string): Promise<Command> {
+/**
+ * The whole command line. Commands are declared without the library. What only the protocol registry knows (commands and
+ * settings of a protocol) is added when these arguments ask for it.
+ */
+export async function createProgram(version: string, args: readonly string[]): Promise<Command> {
   const program = new EnvCommand("koine")
     .description("One layer between an agent and every agent protocol.")
     .version(version, "-V, --version", "print the version")
@@ -87,9 +90,24 @@ export async function createProgram(version: string): Promise<Command> {
   addMcp(program);
   addEmbeddings(program);
   addAudit(program);
-  await addProtocolCommands(program);
+  for (const id of PROTOCOLS_WITH_COMMANDS) program.command(id).description(`what belongs to ${id} alone`);
+  await addFromRegistry(program, args);
   for (const command of everyCommand(program)) configureCommand(command);
   return program;
+}
+
+async function addFromRegistry(program: Command, args: readonly string[]): Promise<void> {
+  const name = args[0] === "help" ? args[1] : args[0];
+  const asksHelp = args[0] === "help" || args.includes("--help") || args.includes("-h");
+  const command = program.commands.find((each) => each.name() === name);
+  if (command === undefined) return;
+  if (PROTOCOLS_WITH_COMMANDS.includes(command.name())) {
+    const { addProtocolCommands } = await import("./protocol-commands.js");
+    addProtocolCommands(command);
+  } else if (command.name() === "serve" && asksHelp) {
+    const { settingsHelp } = await import("./protocol-commands.js");
+    command.addHelpText("after", settingsHelp());
+  }
 }
 
 function everyCommand(command: Command): readonly Command[] {

@@ -2,26 +2,24 @@ import { readFile, stat } from "node:fs/promises";
 import type { Command } from "commander";
 import { type CommandTools, type Protocol, type ProtocolCommand, protocols } from "../../src/public/protocols.js";
 import { type Records, recordsBelow } from "../../src/public/stores.js";
-import { CliError, problemOf, usageError } from "./exit.js";
+import { outputOption } from "./commands/shared-options.js";
+import { CliError, usageError } from "./exit.js";
 import { createOutput, type Format } from "./output.js";
-import { outputOption } from "./peer.js";
+import { problemOf } from "./problem.js";
 import { openTaskStore, type StoreOptions } from "./serve-store.js";
 
 interface OwnOptions extends StoreOptions {
   readonly output: Format;
 }
 
-/** `koine <protocol> …`: what protocols bring along for the command line. */
-export async function addProtocolCommands(program: Command): Promise<void> {
-  for (const protocol of protocols) {
-    const commands = await protocol.commands?.();
-    if (commands === undefined) continue;
-    const root = program.command(protocol.id).description(`what belongs to ${protocol.id} alone`);
-    for (const command of commands) addCommand(root, protocol, command);
-    // A word that only leads on is described by where it leads.
-    for (const group of root.commands.filter((each) => each.commands.length > 0))
-      group.description(group.commands.map((each) => each.name()).join(", "));
-  }
+/** `koine <protocol> …`: the commands that a protocol brings along. */
+export function addProtocolCommands(root: Command): void {
+  const protocol = protocols.find(({ id }) => id === root.name());
+  if (protocol === undefined) return;
+  for (const command of protocol.commands ?? []) addCommand(root, protocol, command);
+  // A word that only leads on is described by where it leads.
+  for (const group of root.commands.filter((each) => each.commands.length > 0))
+    group.description(group.commands.map((each) => each.name()).join(", "));
 }
 
 function addCommand(root: Command, protocol: Protocol, own: ProtocolCommand): void {
@@ -80,4 +78,12 @@ function toolsFor(protocol: Protocol, records: Records | undefined): CommandTool
         throw usageError(`the file ${path} cannot be read (${thrown.code ?? "unknown reason"})`);
       }),
   };
+}
+
+/** What `--set` understands, as each protocol says it. */
+export function settingsHelp(): string {
+  const lines = protocols.flatMap(({ id, settings = [] }) =>
+    settings.map(({ name, example, about }) => `  ${id}.${name}=${example}\n      ${about}`),
+  );
+  return ["\nSettings of a protocol (--set protocol.key=value):", ...lines].join("\n");
 }

@@ -1,12 +1,10 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { type Command, InvalidArgumentError } from "commander";
 import { type CapturedMessage, followFeed, type InspectedHost } from "../../src/public/inspect.js";
-import { CliError, EXIT, problemOf } from "./exit.js";
-import { addFilterOptions, filterOf, type InspectFilterOptions } from "./inspect.js";
-import { addLookOptions, type LookOptions, look } from "./inspect-host.js";
-import { parseCount } from "./option-values.js";
+import { CliError, EXIT } from "./exit.js";
+import { filterOf, type InspectFilterOptions } from "./inspect.js";
+import { type LookOptions, look } from "./inspect-host.js";
 import { createOutput, type Format, type Output } from "./output.js";
-import { outputOption } from "./peer.js";
+import { problemOf } from "./problem.js";
 import { answerLine, requestLine } from "./record-lines.js";
 
 interface RecordOptions extends LookOptions, InspectFilterOptions {
@@ -20,38 +18,8 @@ interface RecordOptions extends LookOptions, InspectFilterOptions {
 /** Exchanges whose answer is waited for; the oldest is given up. */
 const MOST_OPEN = 100_000;
 const OWNER_ONLY = 0o600;
-const UNITS: { readonly [unit: string]: number } = { "": 1_000, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-const LONGEST_MS = 7 * 24 * 3_600_000;
 
-const EXAMPLES = `
-Examples:
-  koine record http://127.0.0.1:8080 --to talk.jsonl                   until Ctrl-C
-  koine record http://127.0.0.1:8080 --to talk.jsonl --for 30s --agent writer
-  koine replay talk.jsonl --to http://127.0.0.1:9090 --pin acp         the same requests to another agent
-
-The file has one UTE message per line, what was asked and what was answered; lines are added to those already there.`;
-
-/** `koine record`: conversations of a gateway into a file. */
-export function addRecord(program: Command): void {
-  const command = program
-    .command("record")
-    .description("write the conversations of a gateway into a file, as UTE JSON lines")
-    .argument("<gateway-url>", "where the gateway is")
-    .requiredOption("--to <file>", "where to write (needed); lines are added at its end")
-    .option("--for <time>", "how long: 30s, 5m, 1h; without it until Ctrl-C", parseDuration)
-    .option("--count <number>", "end after so many exchanges", parseCount);
-  addLookOptions(addFilterOptions(command)).addOption(outputOption()).addHelpText("after", EXAMPLES).action(record);
-}
-
-/** `30s`, `5m`, `1h`, or seconds. */
-export function parseDuration(text: string): number {
-  const [, figure = "", unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|)$/.exec(text) ?? [];
-  const ms = Number(figure) * (UNITS[unit] ?? 0);
-  if (!(ms > 0) || ms > LONGEST_MS) throw new InvalidArgumentError("A time looks like 30s, 5m or 1h, up to a week.");
-  return Math.max(1, Math.round(ms));
-}
-
-async function record(url: string, options: RecordOptions): Promise<void> {
+export async function record(url: string, options: RecordOptions): Promise<void> {
   const output = createOutput(options.output);
   const file = await openForLines(options.to);
   const recorder = new Recorder(file, options.count);

@@ -1,12 +1,12 @@
 import { open, stat } from "node:fs/promises";
-import type { Command } from "commander";
 import { AgentError, type Envelope, type EventOf, type Json, type Operation, textOf } from "../../src/index.js";
 import { isPromise } from "../../src/internal.js";
 import { cancelFrom, startCall } from "../../src/public/protocols.js";
+import { NOT_COMPARED } from "./commands/replay.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { lossReporter } from "./losses.js";
 import type { Output } from "./output.js";
-import { addPeerOptions, type PeerOptions, type Visit, visit } from "./peer.js";
+import { type PeerOptions, type Visit, visit } from "./peer.js";
 import { oneLine } from "./printable.js";
 import { type Recorded, readLine } from "./record-lines.js";
 import { changedLines, type Difference, differences, type Outcome, outcomeOf, recordedOutcome } from "./replay-diff.js";
@@ -42,32 +42,8 @@ const MAX_EXCHANGES = 1_000_000;
 const TEXT_CHARACTERS = 80;
 const DIFF_LINES = 40;
 const DIFF_CHARACTERS = 400;
-const NOT_COMPARED = "Not compared: ids, times, source and destination; nor where a text was cut into parts.";
 
-const EXAMPLES = `
-Examples:
-  koine replay talk.jsonl --to http://127.0.0.1:9090
-  koine replay talk.jsonl --to http://127.0.0.1:8080 --pin acp          the same conversation in another protocol
-  koine replay talk.jsonl --to http://127.0.0.1:9090 -o json | jq 'select(.verdict == "different")'
-
-Requests are sent in the order of the file. Sessions, tasks and parents get new ids, and what belonged together stays
-together. ${NOT_COMPARED}
-Exit code 1 says that an answer differs from the recorded one; --no-diff only sends.`;
-
-/** `koine replay`: a recorded conversation to another agent, and what is different. */
-export function addReplay(program: Command): void {
-  const command = program
-    .command("replay")
-    .description("send recorded requests to an agent, in any protocol, and compare its answers with the recorded ones")
-    .argument("<file>", "what `koine record` wrote: one UTE message per line")
-    .requiredOption("--to <url>", "where the agent is")
-    .option("--pin <way>", "the same as --protocol")
-    .option("--as <name>", "who we say we are", "koine")
-    .option("--no-diff", "do not compare answers; exit code 0 if all requests could be sent");
-  addPeerOptions(command).addHelpText("after", EXAMPLES).action(replay);
-}
-
-async function replay(path: string, options: ReplayOptions): Promise<void> {
+export async function replay(path: string, options: ReplayOptions): Promise<void> {
   const exchanges = await readExchanges(path);
   if (exchanges.length === 0) throw usageError(`${path} holds no requests`, "`koine record <gateway> --to FILE` writes some.");
   const { pin } = options;

@@ -1,12 +1,12 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Command } from "commander";
 import type { Bench, BenchInputs, BenchSettings, Mode, OpenTools, Report, Verification } from "../../bench/routerbench/index.js";
 import { AgentError } from "../../src/index.js";
 import type { Ablation } from "../../src/router/index.js";
-import { ABLATIONS } from "../../src/router/index.js";
+import type { SHAPES } from "./commands/routerbench.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
-import { addModelOptions, type ModelOptions, openModel } from "./model-options.js";
-import { createOutput, FORMATS, type Output } from "./output.js";
+import { type ModelOptions, openModel } from "./model-options.js";
+import { createOutput, type Output } from "./output.js";
 import { printable } from "./printable.js";
 import { startProgress } from "./progress.js";
 
@@ -27,57 +27,11 @@ interface RouterbenchOptions extends ModelOptions {
 /** Hundreds of lines that no other command needs. */
 type Benchmark = typeof import("../../bench/routerbench/index.js");
 
-const SHAPES = [...FORMATS, "html"] as const;
-/** As the benchmark has them; it is loaded only when it runs. */
-const MODES = ["spec", "spec+perf", "model"] as const satisfies readonly Mode[];
 /** More would hide the result; the report has them all. */
 const SAID_EXCLUSIONS = 20;
 
-const EXAMPLES = `
-Examples:
-  koine routerbench                                    the project's own scenarios
-  koine routerbench mine.jsonl --mode spec,spec+perf --wrong
-  koine routerbench mine.jsonl --ablate locks,priority,narrative
-  koine routerbench mine.jsonl --mode spec,model --model-url http://127.0.0.1:11434/v1 --model small
-  koine routerbench mine.jsonl --out results           decisions, metrics, tables, a page and a manifest
-  koine routerbench --verify results mine.jsonl        is all of it what the scenarios give
-
-A scenario is right only if all its modules are. One with a malformed or absent record is left out whole, and said so.
-Exit code 1 means that a run could score nothing, or that --verify found a difference.`;
-
-/** `koine routerbench`: how often the router is right. */
-export function addRouterbench(program: Command): void {
-  const command = program
-    .command("routerbench")
-    .description("measure how often the router is right, on scenarios whose answers are known")
-    .argument("[file...]", "scenarios with labels (default: the project's own)")
-    .addOption(listOption("--mode <list>", "what chooses; several are put side by side", MODES).default(["spec"], "spec"))
-    .addOption(listOption("--ablate <list>", "run again without each of these parts", ABLATIONS))
-    .option("--ranking <file>", "protocols, the best first, for spec+perf (default: A2A, ACP, ANP, Agora)")
-    .option("--embeddings", "understand sentences by their meaning, too; `koine embeddings install` brings what it needs")
-    .option("--train <file>", "train the baselines on these scenarios instead of on the rest of the same file")
-    .option("--wrong", "list the modules that were not answered right")
-    .option("--out <dir>", "leave decisions, metrics, tables, a page and a manifest in this folder")
-    .option("--force", "write into a folder that is not empty")
-    .option("--stamp", "write the time into the manifest")
-    .option("--verify <dir>", "compute what --out has left again, and tell what differs")
-    .addOption(new Option("-o, --output <format>", "what stdout gets").choices([...SHAPES]).default("text"));
-  addModelOptions(command)
-    .addHelpText("after", EXAMPLES)
-    .action((files: readonly string[], options: RouterbenchOptions) => routerbench(files, options, program.version() ?? ""));
-}
-
-function listOption<T extends string>(flags: string, description: string, known: readonly T[]): Option {
-  return new Option(flags, `${description} (${known.join(", ")})`).argParser((text): readonly T[] =>
-    [...new Set(text.split(",").map((word) => word.trim()))].map((word) => {
-      const found = known.find((each) => each === word);
-      if (found === undefined) throw new InvalidArgumentError(`It is a list of ${known.join(", ")}.`);
-      return found;
-    }),
-  );
-}
-
-async function routerbench(files: readonly string[], options: RouterbenchOptions, version: string): Promise<void> {
+export async function routerbench(files: readonly string[], options: RouterbenchOptions, command: Command): Promise<void> {
+  const version = command.parent?.version() ?? "";
   const output = createOutput(options.output === "json" ? "json" : "text");
   const interrupt = listenForInterrupt();
   const progress = startProgress({ stream: output.stderr });

@@ -1,10 +1,6 @@
-import { type Command, Option } from "commander";
-import { protocols } from "../../src/public/protocols.js";
-import { addIdentityOptions, type IdentityOptions } from "./identity.js";
-import { addModelOptions, type ModelOptions } from "./model-options.js";
-import { collect, collectPairs, parsePort } from "./option-values.js";
+import type { IdentityOptions } from "./identity.js";
+import type { ModelOptions } from "./model-options.js";
 import type { Format } from "./output.js";
-import { outputOption } from "./peer.js";
 import type { StoreOptions } from "./serve-store.js";
 import type { TlsFiles } from "./serve-tls.js";
 
@@ -25,72 +21,4 @@ export interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOpt
   /** False for `--no-push`. */
   readonly push: boolean;
   readonly pushAllow?: readonly string[];
-}
-
-const EXAMPLES = `
-Examples:
-  koine serve ./agent.ts --try
-  koine serve ./translator.ts ./writer.mjs --port 0            several agents on any free port
-  koine serve ./agent.ts --host 0.0.0.0 --token-file tokens    open to the network, for holders of a token
-  KOINE_TOKENS="ann=…,bob=…" koine serve ./agent.ts            the same tokens without a file
-  koine serve ./agent.ts --data ./data                         tasks survive the end of this process
-  koine serve ./agent.ts --store redis://127.0.0.1:6379        one of several replicas on one Redis
-  koine serve ./agent.ts --tls-cert cert.pem --tls-key key.pem  every protocol under TLS; SIGHUP reads them anew
-
-The module's default export is made by agent({ … }); or it exports a function handle(message, task).
-The tokens file has one name=token per line; a token has 16 characters or more.
-`;
-
-/** What `--set` understands, as each protocol says it. */
-function settingsHelp(): string {
-  const lines = protocols.flatMap(({ id, settings = [] }) =>
-    settings.map(({ name, example, about }) => `  ${id}.${name}=${example}\n      ${about}`),
-  );
-  return ["\nSettings of a protocol (--set protocol.key=value):", ...lines].join("\n");
-}
-
-/** Everything `koine serve` can be told. */
-export function addServeOptions(command: Command): Command {
-  command
-    .option("--port <number>", "where to listen; 0 takes any free port", parsePort, 8080)
-    .option("--host <address>", "on which address", "127.0.0.1")
-    .option("--public-url <url>", "the address callers use, when a proxy stands before this one")
-    .option("--name <host>", "a further host name it is reached by; may be given several times", collect)
-    .option("--allow-origin <origin>", "web pages of this origin may call; may be given several times", collect)
-    .option("--set <protocol.key=value>", "a setting of one protocol, see below; may be given several times", collectPairs)
-    .option("--try", "print calls one can try")
-    .addOption(outputOption())
-    .optionsGroup("TLS:")
-    .option("--tls-cert <file>", "serve under TLS with this certificate (PEM)")
-    .option("--tls-key <file>", "the private key of the certificate (PEM)")
-    .option("--client-ca <file>", "callers may show certificates of this authority (PEM), and are known by them")
-    .optionsGroup("Who may call:")
-    .option("--token-file <file>", "one name=token per line (or the same in KOINE_TOKENS)")
-    .option(
-      "--open-to-everybody",
-      "listen beyond this machine without knowing callers: whoever reaches the port may use the agent",
-    );
-  addIdentityOptions(command)
-    .optionsGroup("What is kept, and where:")
-    .option("--data <dir>", "keep tasks in this folder (SQLite), and large parts beside them")
-    .addOption(
-      new Option(
-        "--durable <what>",
-        "what an acknowledged event in --data survives: the end of the process, or a power cut",
-      ).choices(["process", "power"]),
-    )
-    .option("--store <url>", "keep tasks in this Redis, shared with other replicas: redis://…")
-    .option("--artifacts <dir>", "keep parts of 1 MB and more in this folder instead of in memory; they leave as links")
-    .optionsGroup("Cards, webhooks, metrics:")
-    .option("--card-key <file>", "sign the cards with this private key (PEM or JWK); may be given several times", collect)
-    .option("--push-allow <host>", "webhooks may lead to this host whatever its address; may be given several times", collect)
-    .option("--no-push", "offer no push notifications")
-    .addOption(
-      new Option("--metrics [who]", "Prometheus text at /metrics, for callers of this machine or for all who may call")
-        .choices(["loopback", "admitted"])
-        .preset("loopback"),
-    )
-    .optionsGroup("");
-  addModelOptions(command).optionsGroup("").addHelpText("after", EXAMPLES).addHelpText("after", settingsHelp);
-  return command;
 }

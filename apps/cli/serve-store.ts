@@ -1,7 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openRedisStore, openSqliteStore, type Store } from "../../src/index.js";
-import { CliError, EXIT, problemOf, usageError } from "./exit.js";
+import { CliError, EXIT, usageError } from "./exit.js";
+import { problemOf } from "./problem.js";
 
 export interface StoreOptions {
   /** A folder: tasks in SQLite, large parts beside them. */

@@ -1,7 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Server, TlsOptions } from "../../src/index.js";
 import type { AuditSink } from "../../src/public/auth.js";
-import { problemOf, usageError } from "./exit.js";
+import { usageError } from "./exit.js";
+import { problemOf } from "./problem.js";
 
 export interface TlsFiles {
   readonly tlsCert?: string;

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Command } from "commander";
 import {
   type Agent,
   AgentError,
@@ -16,14 +15,15 @@ import type { CardSigner } from "../../src/public/auth.js";
 import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { createMetrics, createTelemetry } from "../../src/public/telemetry.js";
 import { cardKeyWarning, readCardKey } from "./card-key.js";
-import { CliError, EXIT, problemOf, usageError } from "./exit.js";
+import { CliError, EXIT, usageError } from "./exit.js";
 import { openAudit, readIdentity } from "./identity.js";
 import { listenProblem } from "./listen-problem.js";
 import { loadAgents } from "./load-agent.js";
 import { openModel } from "./model-options.js";
 import { settingsOf } from "./option-values.js";
 import { createOutput } from "./output.js";
-import { addServeOptions, type ServeCommandOptions } from "./serve-options.js";
+import { problemOf } from "./problem.js";
+import type { ServeCommandOptions } from "./serve-options.js";
 import { type Ready, readyJson, sayReady } from "./serve-ready.js";
 import { openTaskStore } from "./serve-store.js";
 import { keepTlsFresh, readTls } from "./serve-tls.js";
@@ -32,16 +32,7 @@ import { untilStopped } from "./until-stopped.js";
 
 const IDS = { now: Date.now, newId: () => crypto.randomUUID() };
 
-/** `koine serve`: an agent on one port, in every protocol. */
-export function addServe(program: Command): void {
-  const command = program
-    .command("serve")
-    .description("serve agents on one port, in every protocol")
-    .argument("<module...>", "files that export an agent");
-  addServeOptions(command).action(serveModules);
-}
-
-async function serveModules(paths: readonly string[], options: ServeCommandOptions): Promise<void> {
+export async function serveModules(paths: readonly string[], options: ServeCommandOptions): Promise<void> {
   const output = createOutput(options.output);
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const settings = checkedSettings(options);

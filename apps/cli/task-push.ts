@@ -1,7 +1,6 @@
-import type { Command } from "commander";
 import { AgentError, type JsonObject, type PushConfig } from "../../src/index.js";
 import { CliError, EXIT, usageError } from "./exit.js";
-import { addPeerOptions, checkedAddress, type PeerOptions, visit } from "./peer.js";
+import { checkedAddress, type PeerOptions, visit } from "./peer.js";
 import { oneLine } from "./printable.js";
 
 interface SetOptions extends PeerOptions {
@@ -10,38 +9,7 @@ interface SetOptions extends PeerOptions {
   readonly hookBearerEnv?: string;
 }
 
-const EXAMPLES = `
-Examples:
-  koine task push list http://127.0.0.1:8080 4f1c…                                  how far each webhook was told
-  koine task push set http://127.0.0.1:8080 4f1c… https://me.example/hook
-  HOOK=… koine task push set http://127.0.0.1:8080 4f1c… https://me.example/hook --hook-token-env HOOK
-  koine task push delete http://127.0.0.1:8080 4f1c… hook-1
-
-A webhook at a private address is refused unless the agent is served with that address allowed.`;
-
-/** `koine task push`: who is told of what happens to a task, and how far. */
-export function addTaskPush(task: Command): void {
-  const push = task.command("push").description("look at, set and delete the webhooks of a task").addHelpText("after", EXAMPLES);
-  onTask(push, "list", "print the webhooks of a task, and how far each was told").action(listPushes);
-  onTask(push, "set", "tell a webhook what happens to a task from now on")
-    .argument("<webhook>", "where to be told, http or https")
-    .option("--id <id>", "its name; the same name replaces (default: the agent chooses)")
-    .option("--hook-token-env <name>", "the environment variable with the token the webhook is shown")
-    .option("--hook-bearer-env <name>", "the environment variable with the bearer credentials the webhook is shown")
-    .action(setPush);
-  onTask(push, "delete", "stop telling a webhook").argument("<webhook-id>", "its name").action(deletePush);
-}
-
-function onTask(parent: Command, name: string, description: string): Command {
-  const command = parent
-    .command(name)
-    .description(description)
-    .argument("<url>", "where the agent is")
-    .argument("<id>", "the task's id");
-  return addPeerOptions(command).addHelpText("after", EXAMPLES);
-}
-
-async function listPushes(url: string, id: string, options: PeerOptions): Promise<void> {
+export async function listPushes(url: string, id: string, options: PeerOptions): Promise<void> {
   await visit(url, options, async ({ peer, output, interrupt }) => {
     const configs = await peer.pushes(id, { signal: interrupt.signal });
     if (output.format === "json") return output.document({ pushes: configs.map(pushJson) });
@@ -50,7 +18,7 @@ async function listPushes(url: string, id: string, options: PeerOptions): Promis
   });
 }
 
-async function setPush(url: string, id: string, webhook: string, options: SetOptions): Promise<void> {
+export async function setPush(url: string, id: string, webhook: string, options: SetOptions): Promise<void> {
   const token = secretIn("--hook-token-env", options.hookTokenEnv);
   const credentials = secretIn("--hook-bearer-env", options.hookBearerEnv);
   const hook = {
@@ -66,7 +34,7 @@ async function setPush(url: string, id: string, webhook: string, options: SetOpt
   });
 }
 
-async function deletePush(url: string, id: string, webhookId: string, options: PeerOptions): Promise<void> {
+export async function deletePush(url: string, id: string, webhookId: string, options: PeerOptions): Promise<void> {
   await visit(url, options, async ({ peer, output, interrupt }) => {
     await peer.deletePush(id, webhookId, { signal: interrupt.signal });
     if (output.format === "json") return output.document({ deleted: webhookId });

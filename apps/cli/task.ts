@@ -1,13 +1,10 @@
-import { type Command, Option } from "commander";
 import { type EventOf, isTerminal, type Part, type State, type Task, textOf } from "../../src/index.js";
 import { AnswerPrinter } from "./answer-printer.js";
 import { eventJson } from "./event-json.js";
-import { parseCount, parseMoment } from "./option-values.js";
 import type { Output } from "./output.js";
-import { addPeerOptions, type PeerOptions, type Visit, visit } from "./peer.js";
+import { type PeerOptions, type Visit, visit } from "./peer.js";
 import { oneLine, shellWord } from "./printable.js";
 import { startProgress } from "./progress.js";
-import { addTaskPush } from "./task-push.js";
 import { StreamPosition } from "./watch.js";
 
 interface GetOptions extends PeerOptions {
@@ -30,68 +27,10 @@ interface SubscribeOptions extends PeerOptions {
   readonly save?: string;
 }
 
-const STATES = {
-  submitted: true,
-  working: true,
-  canceling: true,
-  unknown: true,
-  "input-required": true,
-  "auth-required": true,
-  completed: true,
-  canceled: true,
-  rejected: true,
-  failed: true,
-} as const satisfies Record<State, true>;
-
 /** What `--all` reads before it stops: a peer could hand out pages for ever. */
 const MAX_PAGES = 10_000;
 
-const EXAMPLES = `
-Examples:
-  koine task list http://127.0.0.1:8080 --state working
-  koine task list http://127.0.0.1:8080 --idempotency-key order-17  find what a lost send has started
-  koine task get http://127.0.0.1:8080 4f1c…
-  koine task subscribe http://127.0.0.1:8080 4f1c… -o json        one event per line, each with its cursor
-  koine task cancel http://127.0.0.1:8080 4f1c…`;
-
-/** `koine task`: what is under way at an agent. */
-export function addTask(program: Command): void {
-  const task = program
-    .command("task")
-    .description("look at, follow and cancel the tasks of an agent")
-    .addHelpText("after", EXAMPLES);
-  onOne(task, "get", "print a task")
-    .option("--history <count>", "with this many of its last messages", parseCount)
-    .option("--save <dir>", "write files of the answer into this folder")
-    .action(getTask);
-  onOne(task, "cancel", "ask the agent to stop working on a task").action(cancelTask);
-  onOne(task, "subscribe", "follow a task until it ends or asks something")
-    .option("--after <cursor>", "only what came after this event")
-    .option("--save <dir>", "write files of the answer into this folder")
-    .action(subscribe);
-  addPeerOptions(task.command("list").description("list your tasks, the newest first").argument("<url>", "where the agent is"))
-    .option("--session <id>", "of this conversation")
-    .option("--idempotency-key <key>", "started with this idempotency key")
-    .addOption(new Option("--state <state>", "in this state").choices(Object.keys(STATES)))
-    .option("--since <time>", "changed at or after this time, such as 2026-01-31T12:00:00Z", parseMoment)
-    .option("--page-size <count>", "how many at a time", parseCount)
-    .option("--page-token <token>", "the page after the one that named this token")
-    .option("--all", "all pages; with -o json one page per line")
-    .addHelpText("after", EXAMPLES)
-    .action(listTasks);
-  addTaskPush(task);
-}
-
-function onOne(parent: Command, name: string, description: string): Command {
-  const command = parent
-    .command(name)
-    .description(description)
-    .argument("<url>", "where the agent is")
-    .argument("<id>", "the task's id");
-  return addPeerOptions(command).addHelpText("after", EXAMPLES);
-}
-
-async function getTask(url: string, id: string, options: GetOptions): Promise<void> {
+export async function getTask(url: string, id: string, options: GetOptions): Promise<void> {
   await visit(url, options, async (at) => {
     const { history } = options;
     const { signal } = at.interrupt;
@@ -100,7 +39,7 @@ async function getTask(url: string, id: string, options: GetOptions): Promise<vo
   });
 }
 
-async function cancelTask(url: string, id: string, options: PeerOptions): Promise<void> {
+export async function cancelTask(url: string, id: string, options: PeerOptions): Promise<void> {
   await visit(url, options, async (at) => {
     const task = await at.peer.cancelTask(id, { signal: at.interrupt.signal });
     if (at.output.format === "json") await at.output.document(eventJson({ kind: "task", task }));
@@ -131,7 +70,7 @@ async function printTask(
   await printer.end();
 }
 
-async function subscribe(url: string, id: string, options: SubscribeOptions): Promise<void> {
+export async function subscribe(url: string, id: string, options: SubscribeOptions): Promise<void> {
   await visit(url, options, async ({ peer, output, interrupt, manner }) => {
     const progress = startProgress({ stream: output.stderr });
     const fetch = (part: Part): Promise<Part> => peer.fetch(part, interrupt.signal);
@@ -156,7 +95,7 @@ async function subscribe(url: string, id: string, options: SubscribeOptions): Pr
   });
 }
 
-async function listTasks(url: string, options: ListOptions): Promise<void> {
+export async function listTasks(url: string, options: ListOptions): Promise<void> {
   await visit(url, options, async ({ peer, output, interrupt }) => {
     const { signal } = interrupt;
     let pageToken = options.pageToken;

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { CARD_POLICIES } from "../../../src/internal.js";
+import { AUDIT_EVENTS, SIGNING_ALGORITHMS } from "../../../src/public/auth.js";
+import { protocols } from "../../../src/public/protocols.js";
+import { ABLATIONS, PRIORITY } from "../../../src/router/index.js";
+import * as choices from "./choices.js";
+
+test("the choices of the command line are those of the library", () => {
+  expect(choices).toEqual({
+    AUDIT_EVENTS,
+    CARD_POLICIES,
+    SIGNING_ALGORITHMS,
+    PRIORITY,
+    ABLATIONS,
+    PROTOCOLS_WITH_COMMANDS: protocols.filter(({ commands }) => commands !== undefined).map(({ id }) => id),
+  });
+});

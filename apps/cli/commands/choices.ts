@@ -1,0 +1,35 @@
+import type { CardPolicy } from "../../../src/index.js";
+import type { AuditEvent, SigningAlgorithm } from "../../../src/public/auth.js";
+import type { Ablation, RouterSettings } from "../../../src/router/index.js";
+
+/** Option values that the library defines. They are repeated here because the library is loaded only when a command runs. */
+
+export const AUDIT_EVENTS = [
+  "authenticated",
+  "refused",
+  "key.loaded",
+  "key.reloaded",
+  "key.rotated",
+  "key.unavailable",
+  "downgrade",
+  "log.opened",
+  "log.dropped",
+] as const satisfies readonly AuditEvent[];
+
+export const CARD_POLICIES = ["verbatim", "rewrite+resign", "rewrite+strip"] as const satisfies readonly CardPolicy[];
+
+export const SIGNING_ALGORITHMS = ["EdDSA", "ES256", "ES384", "PS256", "RS256"] as const satisfies readonly SigningAlgorithm[];
+
+export const PRIORITY = ["identity", "operations", "interaction"] as const satisfies NonNullable<RouterSettings["priority"]>;
+
+export const ABLATIONS = [
+  "locks",
+  "priority",
+  "narrative",
+  "stance",
+  "phrases",
+  "embeddings",
+] as const satisfies readonly Ablation[];
+
+/** Protocols with commands of their own, `koine <protocol> …`. */
+export const PROTOCOLS_WITH_COMMANDS: readonly string[] = ["agora"];

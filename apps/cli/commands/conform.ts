@@ -1,0 +1,33 @@
+import type { Command } from "commander";
+import { collect, parseSeconds } from "../option-values.js";
+import { addCredentialOptions, lazyAction, outputOption } from "./shared-options.js";
+
+const EXAMPLES = `
+Examples:
+  koine conform http://127.0.0.1:8080
+  koine conform https://agent.example --only a2a:1.0:grpc -o json
+  KOINE_TOKEN=… koine conform https://agent.example
+  koine conform http://127.0.0.1:8080 --through http://127.0.0.1:9090
+
+With --through the agent at <url> is checked directly, the gateway before it in every protocol it offers, and what holds
+without the gateway and not through it is told. In protocols that the agent does not speak, a plain host is what the gateway
+is compared with.
+
+Exit code 0 means that everything that must hold holds, or that the gateway breaks nothing; 1 that something does not.`;
+
+/** `koine conform`: does this endpoint keep to its protocol, requirement by requirement. */
+export function addConform(program: Command): void {
+  const command = program
+    .command("conform")
+    .description("check any endpoint against its protocol, requirement by requirement")
+    .argument("<url>", "where the agent is")
+    .addOption(outputOption())
+    .option("--only <id>", "requirements whose id begins so; may be given several times", collect)
+    .option("--protocol <id>", "check this protocol, also if nothing at the address seems to speak it")
+    .option("--timeout <seconds>", "how long one requirement may take", parseSeconds)
+    .option("--through <gateway>", "tell what the gateway at this address breaks that holds without it")
+    .option("--through-token-env <name>", "the environment variable with the bearer token for the gateway");
+  addCredentialOptions(command)
+    .addHelpText("after", EXAMPLES)
+    .action(lazyAction(async () => (await import("../conform.js")).conform));
+}

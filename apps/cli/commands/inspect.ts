@@ -1,0 +1,30 @@
+import type { Command } from "commander";
+import { parseCount } from "../option-values.js";
+import { addCredentialOptions, addFilterOptions, lazyAction, outputOption } from "./shared-options.js";
+
+const LAST_DEFAULT = 100;
+const EXAMPLES = `
+Examples:
+  koine inspect http://127.0.0.1:8080                        every exchange as it ends
+  koine inspect http://127.0.0.1:8080 --bytes                with wire bytes in, envelope, wire bytes out
+  koine inspect http://127.0.0.1:8080 --once --failed        what went wrong lately
+  koine inspect http://127.0.0.1:8080 --once --tree --trace 4bf92f3577b34da6a3ce929d0e0e4736
+  koine inspect http://127.0.0.1:8080 -o json | jq -r .text
+
+Credentials are never shown: header fields and JSON members that hold them are left out before anything is kept.`;
+
+/** `koine inspect`: what a gateway says and hears. */
+export function addInspect(program: Command): void {
+  const command = program
+    .command("inspect")
+    .description("show the messages of a gateway as they pass: wire in, envelope, wire out, losses")
+    .argument("<gateway-url>", "where the gateway is")
+    .option("--bytes", "show the bytes of every request and response, and the envelope between them")
+    .option("--tree", "draw the trace of every exchange as a tree")
+    .option("--once", "show what is there, and end")
+    .option("--last <count>", "with --once: how many", parseCount, LAST_DEFAULT);
+  addCredentialOptions(addFilterOptions(command))
+    .addOption(outputOption())
+    .addHelpText("after", EXAMPLES)
+    .action(lazyAction(async () => (await import("../inspect.js")).inspect));
+}

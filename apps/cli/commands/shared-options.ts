@@ -1,0 +1,70 @@
+import { type Command, Option } from "commander";
+import { collect, parseSeconds } from "../option-values.js";
+import { FORMATS } from "../output.js";
+
+/** The action of a command, loaded when it runs: declaring a command must stay cheap, because every start declares all. */
+export function lazyAction<Args extends unknown[]>(load: () => Promise<(...args: Args) => Promise<void>>) {
+  return async (...args: Args): Promise<void> => (await load())(...args);
+}
+
+export function outputOption(): Option {
+  return new Option("-o, --output <format>", "what stdout gets").choices([...FORMATS]).default("text");
+}
+
+export function addCredentialOptions(command: Command): Command {
+  return addIdentityCredentialOptions(
+    command
+      .optionsGroup("Who we are:")
+      .option("--token-env <name>", "the environment variable with the bearer token (default: KOINE_TOKEN, if it is set)")
+      .option("--header <line>", "a header for every request, 'Name: value'; may be given several times", collect),
+  );
+}
+
+export function addPeerOptions(command: Command): Command {
+  command
+    .optionsGroup("How to call:")
+    .option("--protocol <pin>", "only this way: a protocol, protocol@version, or protocol@version/binding")
+    .option("--timeout <seconds>", "how long to wait for the answer", parseSeconds)
+    .option("-v, --verbose", "say how the agent was reached, and how we know")
+    .option(
+      "--trust <file>",
+      "public keys whose signatures on cards count: PEM, JWK or JWKS; may be given several times",
+      collect,
+    )
+    .option("--trust-jku <url>", "a key set whose keys count, when a signature names exactly this address", collect)
+    .option("--require-signed", "refuse an agent whose card none of these signed");
+  return addCredentialOptions(command).addOption(outputOption());
+}
+
+export function addIdentityCredentialOptions(command: Command): Command {
+  return command
+    .option("--api-key-env <name>", "the environment variable with the API key (default: KOINE_API_KEY, if it is set)")
+    .option("--client-id <id>", "who we are to the token endpoint (OAuth 2 client credentials)")
+    .option("--client-secret-env <name>", "the environment variable with the client secret (default: KOINE_CLIENT_SECRET)")
+    .option("--token-url <url>", "where tokens are given out; without it only the agent's own origin is believed")
+    .option("--scope <scope>", "a scope to ask for instead of those the card names; may be given several times", collect)
+    .optionsGroup("TLS:")
+    .option("--ca <file>", "a certificate authority to believe, for agents with certificates of a private one")
+    .option("--cert <file>", "our own certificate")
+    .option("--key <file>", "the private key of our certificate")
+    .optionsGroup("");
+}
+
+export function addModelOptions(command: Command): Command {
+  return command
+    .optionsGroup("A language model, for what only one can do:")
+    .option("--model-url <url>", "a server that speaks OpenAI's chat completions, up to the version: https://…/v1")
+    .option("--model <name>", "the model's name there")
+    .option("--model-key-env <name>", "the environment variable with its key");
+}
+
+export function addFilterOptions(command: Command): Command {
+  return command
+    .optionsGroup("Which messages:")
+    .option("--agent <name>", "to or from this agent")
+    .option("--trace <id>", "of this trace: 32 hex digits or a UUID")
+    .option("--protocol <id>", "in this protocol")
+    .addOption(new Option("--direction <way>", "only calls to the gateway, or only those it makes").choices(["in", "out"]))
+    .option("--failed", "only what failed")
+    .option("--text <words>", "in which these words occur");
+}

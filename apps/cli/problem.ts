@@ -1,0 +1,111 @@
+import { AgentError, type ErrorCode } from "../../src/index.js";
+import { CliError, EXIT, type ExitCode, type Problem } from "./exit.js";
+
+const GIVE_CA = "If you know who made it, give the certificate of that authority with --ca FILE.";
+
+/** By what the handshake ended with; Node and OpenSSL name these. */
+const TLS_HINTS: readonly (readonly [code: RegExp, hint: string])[] = [
+  [/^(SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(VERIFY|GET)_.*)$/, GIVE_CA],
+  [/^DEPTH_ZERO_SELF_SIGNED_CERT$/, "If it is the right one, give it with --ca FILE."],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "Call the agent by a name that stands in its certificate."],
+  [/^CERT_HAS_EXPIRED$/, "Whoever runs the agent has to renew it; `koine serve` takes new files into use by itself."],
+  [/^CERT_NOT_YET_VALID$/, "Compare the clocks of this machine and of the agent's."],
+  [/^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/, "Write http:// if the agent is served in clear."],
+];
+
+/** What the errors of the library call by the names of its options, and how it is given here. */
+const CREDENTIALS: readonly (readonly [name: string, hint: string])[] = [
+  ["credentials.apiKey", "set KOINE_API_KEY"],
+  ["credentials.bearer", "set KOINE_TOKEN"],
+  ["credentials.oauth2", "give --client-id and --token-url, and set KOINE_CLIENT_SECRET"],
+  ["credentials.tls", "give --cert and --key"],
+  ["credentials.headers", "give --header"],
+];
+
+const NOT_NOW = "The agent answers, but cannot do this now. Try again later.";
+
+/** What to do about an error whose code alone says too little; undefined where it says enough. */
+export function hintFor(error: AgentError): string | undefined {
+  const system = systemCode(error);
+  if (error.code === "unauthenticated") {
+    const ways = CREDENTIALS.filter(([name]) => error.message.includes(name)).map(([, hint]) => hint);
+    return ways.length === 0 ? undefined : `To show it, ${ways.join(", or ")}.`;
+  }
+  if (error.code !== "unavailable") return undefined;
+  // Without a system's code nothing was wrong with the connection: it is the agent that says so.
+  return system === undefined ? NOT_NOW : TLS_HINTS.find(([code]) => code.test(system))?.[1];
+}
+
+const MAX_CAUSES = 5;
+
+/** The system's own code, wherever in the chain of causes it is. */
+export function systemCode(thrown: unknown): string | undefined {
+  for (let error: unknown = thrown, depth = 0; error instanceof Error && depth < MAX_CAUSES; error = error.cause, depth++) {
+    if (!(error instanceof AgentError) && "code" in error && typeof error.code === "string") return error.code;
+  }
+  return undefined;
+}
+
+const LOOK = "`koine card get <url>` shows what answers there and what it speaks.";
+const SHOW_CREDENTIALS =
+  "Set KOINE_TOKEN or KOINE_API_KEY, or give --client-id or --cert; `koine card get <url>` says what the agent asks for.";
+
+/** Every code has an exit code; one that people can do something about also has a hint. */
+const FACES = {
+  invalid_message: { exit: EXIT.failure },
+  too_large: { exit: EXIT.failure, hint: "Send less at once, or a URL instead of the file." },
+  encode: { exit: EXIT.failure },
+  decode: { exit: EXIT.failure },
+  unsupported: { exit: EXIT.failure, hint: LOOK },
+  unsupported_method: { exit: EXIT.failure, hint: LOOK },
+  unsupported_version: { exit: EXIT.failure, hint: LOOK },
+  unsupported_content: { exit: EXIT.failure, hint: "`koine card get <url>` lists the media types the agent takes." },
+  push_unsupported: { exit: EXIT.failure },
+  extension_required: { exit: EXIT.failure, hint: LOOK },
+  card_not_configured: { exit: EXIT.failure },
+  downgrade_refused: {
+    exit: EXIT.failure,
+    hint: "The agent gives less than was asked for; `koine card get <url>` shows what it gives.",
+  },
+  task_not_found: {
+    exit: EXIT.failure,
+    hint: "It may have ended long ago, or belong to another caller. `koine task list <url>` lists yours.",
+  },
+  not_found: { exit: EXIT.failure, hint: LOOK },
+  not_cancelable: { exit: EXIT.failure, hint: "`koine task get <url> <id>` shows the state it is in." },
+  task_closed: {
+    exit: EXIT.failure,
+    hint: "A task that has ended takes no messages: send without --task, and with its --session.",
+  },
+  conflict: { exit: EXIT.failure },
+  expired: { exit: EXIT.failure },
+  unauthenticated: { exit: EXIT.auth, hint: SHOW_CREDENTIALS },
+  forbidden: { exit: EXIT.auth, hint: "These credentials are not allowed to do this; use others." },
+  bad_signature: { exit: EXIT.auth },
+  replayed: { exit: EXIT.auth },
+  identity_unresolved: { exit: EXIT.auth },
+  session_expired: { exit: EXIT.auth },
+  overloaded: { exit: EXIT.failure, hint: "The agent has too much to do. Try again later." },
+  unavailable: { exit: EXIT.unreachable, hint: "Is the agent running, and is the address right?" },
+  interrupted: {
+    exit: EXIT.unreachable,
+    hint: "The connection was cut. What the agent was doing may go on: `koine task list <url>`.",
+  },
+  deadline: { exit: EXIT.timeout, hint: "Wait longer with --timeout SECONDS. What the agent was doing may go on." },
+  cancelled: { exit: EXIT.interrupted },
+  bad_peer: { exit: EXIT.failure, hint: "The agent breaks its protocol; `koine conform <url>` shows where." },
+  loop: { exit: EXIT.failure },
+  lost_place: { exit: EXIT.failure },
+  internal: { exit: EXIT.failure },
+} as const satisfies Record<ErrorCode, { readonly exit: ExitCode; readonly hint?: string }>;
+
+/** Whatever was thrown, as something to say and an exit code. */
+export function problemOf(thrown: unknown): Problem {
+  if (thrown instanceof CliError) return { code: thrown.code, message: thrown.message, hint: thrown.hint, exit: thrown.exit };
+  if (thrown instanceof AgentError) {
+    const face: { readonly exit: ExitCode; readonly hint?: string } = FACES[thrown.code];
+    return { code: thrown.code, message: thrown.message, hint: hintFor(thrown) ?? face.hint, exit: face.exit };
+  }
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return { code: "failure", message, hint: undefined, exit: EXIT.failure };
+}
