@@ -1,14 +1,39 @@
-import { connect, type RemoteAgent } from "../../src/index.js";
+import { type CardPolicy, connect, type JsonObject, type RemoteAgent } from "../../src/index.js";
 import { nameFrom } from "../../src/internal.js";
+import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { configFrom, type GatewayConfig, listenerInterfaces } from "../gateway/index.js";
-import { lossTable, lossTableJson } from "./bridge-losses.js";
-import type { BridgeCommandOptions } from "./bridge-options.js";
-import { credentialsOf } from "./credentials.js";
+import { type CredentialOptions, credentialsOf, type IdentityCredentialOptions } from "./credentials.js";
 import { usageError } from "./exit.js";
 import { endGateway, explained, sayStarted, startGateway } from "./gateway.js";
-import { createOutput, type Output } from "./output.js";
+import { untilStopped } from "./interrupt.js";
+import { createOutput, type Format, type Output } from "./output.js";
 import { checkedAddress, shownCredentials } from "./peer.js";
-import { untilStopped } from "./until-stopped.js";
+import { oneLine } from "./printable.js";
+
+interface BridgeCommandOptions extends CredentialOptions, IdentityCredentialOptions {
+  readonly output: Format;
+  readonly as?: readonly string[];
+  readonly name?: string;
+  readonly mode?: "adopt" | "relay";
+  readonly strict?: boolean;
+  readonly card?: CardPolicy;
+  readonly pin?: string;
+  readonly port: number;
+  readonly host: string;
+  readonly publicUrl?: string;
+  readonly tokenFile?: string;
+  readonly openToEverybody?: boolean;
+  readonly data?: string;
+  readonly durable?: "process" | "power";
+  readonly store?: string;
+  readonly secretFile?: string;
+  readonly cardKey?: readonly string[];
+  /** Milliseconds. */
+  readonly timeout?: number;
+  readonly losses?: boolean;
+  /** False for `--no-page`. */
+  readonly page: boolean;
+}
 
 /** Names the variable below: the address of a Redis may hold a password. */
 const FROM_STORE = `\${KOINE_STORE}`;
@@ -102,4 +127,49 @@ function credentialPlaces(options: BridgeCommandOptions) {
     tls: ca === undefined && cert === undefined ? undefined : { ca, cert, key },
   };
   return { credentials, env };
+}
+
+interface DeclaredRow {
+  /** `in front` or `behind`. */
+  readonly side: string;
+  readonly way: string;
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** What each wire of a bridge declares not to carry. Between two of the same version everything is carried. */
+function declaredRows(inFront: readonly Protocol[], { protocol, version }: RemoteAgent): readonly DeclaredRow[] {
+  const rowsOf = (side: string, spoken: Protocol, versions: readonly string[]): readonly DeclaredRow[] =>
+    spoken.losses
+      .filter((loss) => versions.includes(loss.version))
+      .map((loss) => ({ side, way: `${spoken.id}@${loss.version}`, path: loss.path, reason: loss.reason }));
+  const behind = protocols.filter(({ id }) => id === protocol);
+  return [
+    ...behind.flatMap((each) => rowsOf("behind", each, [version])),
+    ...inFront.flatMap((each) => rowsOf("in front", each, each.versions)),
+  ];
+}
+
+/** For people. */
+function lossTable(inFront: readonly Protocol[], remote: RemoteAgent): string {
+  const rows = declaredRows(inFront, remote);
+  const head = `${remote.url} speaks ${remote.protocol}@${remote.version} ${remote.binding}. Each wire declares what it cannot carry:\n`;
+  if (rows.length === 0) return `${head}nothing is declared to be lost.\n`;
+  const width = Math.max(...rows.map(({ path }) => path.length));
+  const lines = rows.map(
+    ({ side, way, path, reason }) => `${side.padEnd(8)}  ${way.padEnd(9)}  ${path.padEnd(width)}  ${oneLine(reason, 300)}`,
+  );
+  return `${[head, ...lines].join("\n")}\n`;
+}
+
+function lossTableJson(inFront: readonly Protocol[], remote: RemoteAgent): JsonObject {
+  const { url, protocol, version, binding } = remote;
+  return {
+    kind: "declared-losses",
+    url,
+    protocol,
+    version,
+    binding,
+    losses: declaredRows(inFront, remote).map((row) => ({ ...row })),
+  };
 }

@@ -1,11 +1,10 @@
-import type { Report, RunOptions } from "../../conformance/index.js";
-import type { Json } from "../../src/index.js";
-import { shownBy, spokenAt, subjectAt } from "./conform-subject.js";
-import { conformThrough } from "./conform-through.js";
-import type { CredentialOptions } from "./credentials.js";
+import type { Report, RunOptions, Subject } from "../../conformance/index.js";
+import { AgentError, type Credentials, connect, type Json } from "../../src/index.js";
+import { credentialHeaders } from "../../src/internal.js";
+import { type Protocol, protocols } from "../../src/public/protocols.js";
+import { type CredentialOptions, credentialsOf, type IdentityCredentialOptions, identityCredentials } from "./credentials.js";
 import { CliError, EXIT, usageError } from "./exit.js";
-import type { IdentityCredentialOptions } from "./identity-credentials.js";
-import { createOutput, type Format } from "./output.js";
+import { createOutput, type Format, type Output } from "./output.js";
 import { checkedAddress } from "./peer.js";
 import { printable } from "./printable.js";
 import { startProgress } from "./progress.js";
@@ -56,4 +55,97 @@ export async function conform(url: string, options: ConformOptions): Promise<voi
 
 function runOptionsOf({ only, timeout }: ConformOptions, see: (done: number, total: number, id: string) => void): RunOptions {
   return { only, timeoutMs: timeout, onProgress: ({ id }, done, total) => see(done, total, id) };
+}
+
+/** The checks write every request themselves, so what needs the card to be placed, or a token to be fetched, is not for them. */
+async function shownBy(options: CredentialOptions & IdentityCredentialOptions): Promise<Credentials> {
+  if (options.apiKeyEnv !== undefined || options.clientId !== undefined)
+    throw usageError(
+      "the checks are made with a token, headers or a certificate",
+      "Give --token-env, --header, or --cert and --key.",
+    );
+  const { tls } = await identityCredentials(options);
+  return { ...credentialsOf(options), ...(tls === undefined ? {} : { tls }) };
+}
+
+/** What is checked, and how it is reached. */
+async function subjectAt(address: string, credentials: Credentials): Promise<Subject> {
+  const { secureExchange } = await import("../../conformance/index.js");
+  return {
+    url: address.replace(/\/$/, ""),
+    exchange: secureExchange(credentials.tls ?? {}),
+    headers: credentialHeaders(credentials),
+    newId: () => crypto.randomUUID(),
+  };
+}
+
+/** The protocols to check: those somebody speaks there, or the one that was named. Nobody there at all is another matter. */
+async function spokenAt(url: string, wanted: string | undefined, credentials: Credentials): Promise<readonly Protocol[]> {
+  const named = protocols.filter(({ id }) => id === wanted);
+  if (wanted !== undefined && named.length === 0)
+    throw usageError(`no protocol is called ${wanted}`, `There are: ${protocols.map(({ id }) => id).join(", ")}`);
+  const spoken: Protocol[] = [];
+  let refusal: unknown;
+  for (const protocol of wanted === undefined ? protocols : named) {
+    try {
+      const peer = await connect(url, { protocols: [protocol], credentials, as: "koine" });
+      spoken.push(protocol);
+      await peer.close();
+    } catch (thrown) {
+      refusal = thrown;
+    }
+  }
+  if (spoken.length > 0) return spoken;
+  const silent = refusal instanceof AgentError && (refusal.code === "unavailable" || refusal.code === "deadline");
+  if (named.length === 0 || silent) throw refusal;
+  return named;
+}
+
+interface ThroughCommand {
+  /** Where the agent itself is. */
+  readonly upstream: string;
+  /** What is shown to the agent; nothing of it is shown to the gateway. */
+  readonly credentials: Credentials;
+  readonly gateway: string;
+  /** The name of the environment variable with the gateway's token. */
+  readonly throughTokenEnv?: string | undefined;
+  readonly protocol?: string | undefined;
+  readonly only?: readonly string[] | undefined;
+  /** Milliseconds, for one requirement. */
+  readonly timeout?: number | undefined;
+}
+
+/** `koine conform … --through`: what does the gateway break that holds without it. */
+async function conformThrough(command: ThroughCommand, output: Output): Promise<void> {
+  const gateway = checkedAddress(command.gateway);
+  const shown = gatewayCredentials(command);
+  const ends = {
+    upstream: { address: command.upstream, credentials: command.credentials, wanted: undefined },
+    gateway: { address: gateway, credentials: shown, wanted: command.protocol },
+  };
+  const [direct, front] = await Promise.all(
+    [ends.upstream, ends.gateway].map(async ({ address, credentials, wanted }) => ({
+      protocols: await spokenAt(address, wanted, credentials),
+      subject: await subjectAt(address, credentials),
+    })),
+  );
+  if (direct === undefined || front === undefined) throw new TypeError("two ends were asked for");
+  const { formatThrough, runThrough } = await import("../../conformance/index.js");
+  const progress = startProgress({ stream: output.stderr });
+  const report = await runThrough(direct, front, {
+    only: command.only,
+    timeoutMs: command.timeout,
+    onProgress: (stage, { id }, done, total) => progress.show(`${stage}: ${done} of ${total}`, id),
+  }).finally(() => progress.stop());
+  if (report.through.verdicts.length === 0)
+    throw usageError("no requirement has such an id", "Run it without --only to see the ids.");
+  // A report is plain data, so its JSON is JSON.
+  if (output.format === "json") await output.document(report as unknown as Json);
+  else await output.text(`${printable(formatThrough(report))}\n`);
+  if (!report.holds) throw new CliError(EXIT.failure, "the gateway breaks what holds without it", { code: "not_conforming" });
+}
+
+/** A token for the agent is not for the gateway, and the other way round; so KOINE_TOKEN, which is the agent's, is left out. */
+function gatewayCredentials({ throughTokenEnv }: ThroughCommand): Credentials {
+  return throughTokenEnv === undefined ? {} : credentialsOf({ tokenEnv: throughTokenEnv });
 }

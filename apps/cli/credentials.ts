@@ -1,5 +1,7 @@
-import type { Credentials } from "../../src/index.js";
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import type { ClientCredentials, Credentials } from "../../src/index.js";
 import { usageError } from "./exit.js";
+import { readPem } from "./serve-tls.js";
 
 export interface CredentialOptions {
   /** The name of the environment variable that holds the token. */
@@ -14,15 +16,8 @@ const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 export function credentialsOf({ tokenEnv, header = [] }: CredentialOptions, env: NodeJS.ProcessEnv = process.env): Credentials {
   const headers = Object.fromEntries(header.map(readHeader));
   const said = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
-  const bearer = tokenEnv === undefined ? env["KOINE_TOKEN"]?.trim() : tokenOf(tokenEnv, env);
-  return { headers, ...(bearer === undefined || bearer === "" || said ? {} : { bearer }) };
-}
-
-function tokenOf(name: string, env: NodeJS.ProcessEnv): string {
-  const token = env[name]?.trim();
-  if (token === undefined || token === "")
-    throw usageError(`--token-env names ${name}, and that variable is not set`, `Set it: export ${name}=…`);
-  return token;
+  const bearer = secretOf("--token-env", tokenEnv, "KOINE_TOKEN", env);
+  return { headers, ...(bearer === undefined || said ? {} : { bearer }) };
 }
 
 /** The value is not repeated in the error: it may be a secret. */
@@ -34,4 +29,102 @@ function readHeader(line: string): readonly [string, string] {
   if (colon < 1 || !HEADER_NAME.test(name) || /[\u0000-\u0008\u000a-\u001f\u007f]/.test(value))
     throw usageError("--header does not look like 'Name: value'", "For example --header 'X-Api-Key: …'");
   return [name, value];
+}
+
+/** What is shown to the peer, beside a bearer token and headers. Secrets come from the environment or from files only. */
+export interface IdentityCredentialOptions {
+  readonly apiKeyEnv?: string;
+  readonly clientId?: string;
+  readonly clientSecretEnv?: string;
+  readonly tokenUrl?: string;
+  readonly scope?: readonly string[];
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** To be spread into the credentials of the other options. */
+export async function identityCredentials(
+  options: IdentityCredentialOptions,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Pick<Credentials, "apiKey" | "oauth2" | "tls">> {
+  const apiKey = secretOf("--api-key-env", options.apiKeyEnv, "KOINE_API_KEY", env);
+  const oauth2 = clientOf(options, env);
+  const tls = await tlsOf(options);
+  return {
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(oauth2 === undefined ? {} : { oauth2 }),
+    ...(tls === undefined ? {} : { tls }),
+  };
+}
+
+function clientOf(options: IdentityCredentialOptions, env: NodeJS.ProcessEnv): ClientCredentials | undefined {
+  const { clientId, clientSecretEnv, tokenUrl, scope } = options;
+  if (clientId === undefined) {
+    if (clientSecretEnv !== undefined || tokenUrl !== undefined)
+      throw usageError("a token is asked for by somebody", "Give --client-id too.");
+    return undefined;
+  }
+  const clientSecret = secretOf("--client-secret-env", clientSecretEnv, "KOINE_CLIENT_SECRET", env);
+  if (clientSecret === undefined)
+    throw usageError("--client-id needs a secret", "Set KOINE_CLIENT_SECRET, or name another variable with --client-secret-env.");
+  if (tokenUrl !== undefined && !/^https?:\/\//i.test(tokenUrl)) throw usageError("--token-url is not an http or https URL");
+  return {
+    clientId,
+    clientSecret,
+    ...(tokenUrl === undefined ? {} : { tokenUrl }),
+    ...(scope === undefined ? {} : { scopes: scope }),
+  };
+}
+
+/** A secret from the environment: command lines are visible to every user of the machine. */
+export function secretOf(
+  option: string,
+  named: string | undefined,
+  usual: string | undefined,
+  env: NodeJS.ProcessEnv = process.env,
+): string | undefined {
+  const secret = env[named ?? usual ?? ""]?.trim();
+  if (secret !== undefined && secret !== "") return secret;
+  if (named === undefined) return undefined;
+  throw usageError(`${option} names ${named}, and that variable is not set`, `Set it: export ${named}=…`);
+}
+
+async function tlsOf({ ca, cert, key }: IdentityCredentialOptions): Promise<Credentials["tls"]> {
+  if ((cert === undefined) !== (key === undefined))
+    throw usageError("a certificate and its key belong together", "Give both --cert and --key.");
+  if (ca === undefined && cert === undefined) return undefined;
+  const own = cert === undefined || key === undefined ? {} : await readOwn(cert, key);
+  return { ...(ca === undefined ? {} : { ca: await readAuthority(ca) }), ...own };
+}
+
+async function readAuthority(path: string): Promise<string> {
+  const pem = await readPem(path, "--ca");
+  checkCertificate(pem, path, "--ca");
+  return pem;
+}
+
+/** What is wrong with the files is said here: later it would look like a problem of the connection. */
+async function readOwn(certPath: string, keyPath: string): Promise<{ readonly cert: string; readonly key: string }> {
+  const [cert, key] = await Promise.all([readPem(certPath, "--cert"), readPem(keyPath, "--key")]);
+  const certificate = checkCertificate(cert, certPath, "--cert");
+  if (!certificate.checkPrivateKey(privateKeyIn(key, keyPath)))
+    throw usageError(`the key in ${keyPath} does not belong to the certificate in ${certPath}`);
+  return { cert, key };
+}
+
+function checkCertificate(pem: string, path: string, option: string): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    throw usageError(`${option}: ${path} holds no certificate`, "It is a PEM file with BEGIN CERTIFICATE in it.");
+  }
+}
+
+function privateKeyIn(pem: string, path: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    throw usageError(`--key: ${path} holds no private key that can be read`, "It is a PEM file, without a passphrase.");
+  }
 }

@@ -1,11 +1,18 @@
-import { type Demo, openDemo } from "../demo/index.js";
-import { checkOnce } from "./demo-check.js";
-import { openPage } from "./demo-open.js";
-import type { DemoCommandOptions } from "./demo-options.js";
+import { spawn } from "node:child_process";
+import { checkDemo, type Demo, openDemo } from "../demo/index.js";
 import { demoView } from "./demo-view.js";
 import { CliError, EXIT } from "./exit.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
-import { createOutput, type Output } from "./output.js";
+import { createOutput, type Format, type Output } from "./output.js";
+
+/** What `koine demo` is told. */
+interface DemoCommandOptions {
+  readonly output: Format;
+  readonly port: number;
+  readonly check?: boolean;
+  /** False for `--no-open`. */
+  readonly open: boolean;
+}
 
 /** Runs the demo until Ctrl-C, or once as a check. */
 export async function runDemo(options: DemoCommandOptions): Promise<void> {
@@ -65,4 +72,40 @@ function untilAborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
+}
+
+/** The checklist of `koine demo --check`, line by line. Throws when something did not hold. */
+async function checkOnce(port: number, { signal }: Interrupt, output: Output): Promise<void> {
+  const { green, red, dim } = output.colors;
+  let failed = 0;
+  let all = 0;
+  for await (const { what, ok, says, ms } of checkDemo(port, signal)) {
+    all++;
+    if (!ok) failed++;
+    if (output.format === "json") await output.line({ what, ok, says, ms });
+    else await output.text(`${ok ? green("ok ") : red("NOT")} ${what}\n      ${dim(`${says} (${ms} ms)`)}\n`);
+  }
+  const seconds = (performance.now() / 1000).toFixed(1);
+  if (failed > 0)
+    throw new CliError(EXIT.failure, `${failed} of ${all} did not hold, after ${seconds} s`, { code: "check_failed" });
+  if (output.format === "text") output.say(`All ${all} hold, after ${seconds} s.`);
+}
+
+/** What opens an address in a browser, on each system; no shell takes part. */
+const OPENERS: { readonly [platform: string]: readonly [program: string, ...args: string[]] } = {
+  darwin: ["open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+  linux: ["xdg-open"],
+};
+
+/** Shows the page where there is something to show it on. That it cannot is no failure: the address stands in the terminal. */
+function openPage(url: string): void {
+  const opener = OPENERS[process.platform];
+  const hasDisplay =
+    process.platform !== "linux" || process.env["DISPLAY"] !== undefined || process.env["WAYLAND_DISPLAY"] !== undefined;
+  if (opener === undefined || !hasDisplay) return;
+  const [program, ...args] = opener;
+  const child = spawn(program, [...args, url], { stdio: "ignore", detached: true, shell: false });
+  child.once("error", () => undefined);
+  child.unref();
 }

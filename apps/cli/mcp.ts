@@ -3,9 +3,8 @@ import type { Credentials } from "../../src/index.js";
 import type { AgentSource } from "../mcp/index.js";
 import { usageError } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
-import { lossReporter } from "./losses.js";
 import { createOutput } from "./output.js";
-import { checkedAddress, connectOptionsOf, type ReachOptions } from "./peer.js";
+import { checkedAddress, connectOptionsOf, lossReporter, type ReachOptions } from "./peer.js";
 import { oneLine } from "./printable.js";
 import { problemOf } from "./problem.js";
 

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import type { Json, JsonObject } from "../../src/index.js";
+import { usageError } from "./exit.js";
 
 /** How the text of an option becomes its value. Each throws what commander reports as a usage error. */
 
@@ -68,4 +69,21 @@ export function settingsOf(pairs: ReadonlyMap<string, string>): { readonly [prot
 /** Only `true` and `false` are more than text: `1.0` is a version, not a number. */
 function plainValue(text: string): Json {
   return text === "true" ? true : text === "false" ? false : text;
+}
+
+/** The words of a list with commas, each once. */
+export function wordsIn(list: string, option: string): readonly string[] {
+  const words = [...new Set(list.split(",").map((word) => word.trim()))].filter((word) => word !== "");
+  if (words.length === 0) throw usageError(`${option} is an empty list`);
+  return words;
+}
+
+/** The same, where only some words are known. */
+export function knownWords<T extends string>(list: string, option: string, known: readonly T[]): readonly T[] {
+  return wordsIn(list, option).map((word) => {
+    const found = known.find((each) => each === word.toLowerCase());
+    if (found === undefined)
+      throw usageError(`${option}: ${JSON.stringify(word)} is not known`, `There are: ${known.join(", ")}`);
+    return found;
+  });
 }

@@ -1,10 +1,9 @@
-import { AgentError, type ConnectOptions, connect, type RemoteAgent } from "../../src/index.js";
+import { AgentError, type ConnectOptions, connect, type Loss, type RemoteAgent } from "../../src/index.js";
+import type { LossSink } from "../../src/internal.js";
 import { type TrustOptions, trustOf } from "./card-key.js";
-import { type CredentialOptions, credentialsOf } from "./credentials.js";
+import { type CredentialOptions, credentialsOf, type IdentityCredentialOptions, identityCredentials } from "./credentials.js";
 import { CliError, EXIT, usageError } from "./exit.js";
-import { type IdentityCredentialOptions, identityCredentials } from "./identity-credentials.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
-import { lossReporter } from "./losses.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { oneLine, shellWord } from "./printable.js";
 
@@ -123,4 +122,19 @@ function sayEvidence(peer: RemoteAgent, output: Output): void {
   const proof = peer.verified ? "proved by a live answer" : "not proved yet";
   output.say(colors.dim(`${peer.protocol}@${peer.version} ${peer.binding}, ${proof}`));
   for (const sentence of peer.evidence) output.say(colors.dim(`  ${oneLine(sentence, 500)}`));
+}
+
+/** A long stream may lose the same kind of thing at every event; nobody reads more lines than these. */
+const TOLD_AT_MOST = 20;
+
+/** Says what the protocol could not carry, each thing once: with `-o json` as JSON, because then stderr is read by programs. */
+export function lossReporter(output: Output): LossSink {
+  const told = new Set<string>();
+  return ({ protocol, path, valueKind, reason }: Loss) => {
+    const key = `${path} ${reason}`;
+    if (told.has(key) || told.size >= TOLD_AT_MOST) return;
+    told.add(key);
+    if (output.format === "json") output.say(JSON.stringify({ loss: { protocol, path, kind: valueKind, reason } }));
+    else output.say(output.colors.dim(`lost on the way: ${oneLine(path, 200)} (${oneLine(reason, 300)})`));
+  };
 }

@@ -39,7 +39,7 @@ export function hintFor(error: AgentError): string | undefined {
 const MAX_CAUSES = 5;
 
 /** The system's own code, wherever in the chain of causes it is. */
-export function systemCode(thrown: unknown): string | undefined {
+function systemCode(thrown: unknown): string | undefined {
   for (let error: unknown = thrown, depth = 0; error instanceof Error && depth < MAX_CAUSES; error = error.cause, depth++) {
     if (!(error instanceof AgentError) && "code" in error && typeof error.code === "string") return error.code;
   }
@@ -108,4 +108,33 @@ export function problemOf(thrown: unknown): Problem {
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return { code: "failure", message, hint: undefined, exit: EXIT.failure };
+}
+
+/** Where it was to listen, and by which words somebody chooses another place. */
+interface ListenPlace {
+  readonly host: string;
+  readonly port: number;
+  /** `--port`, or the member of a configuration. */
+  readonly portBy: string;
+  readonly hostBy: string;
+}
+
+/** What keeps a port from being opened, in words that help; anything else is left as it is. */
+export function listenProblem(thrown: unknown, { host, port, portBy, hostBy }: ListenPlace): unknown {
+  switch (systemCode(thrown)) {
+    case "EADDRINUSE":
+      return new CliError(EXIT.failure, `port ${port} of ${host} is in use`, {
+        code: "port_in_use",
+        hint: `Choose another with ${portBy}, or 0 for any free one.`,
+      });
+    case "EACCES":
+      return new CliError(EXIT.failure, `port ${port} may not be used by this user`, {
+        hint: `Choose one above 1023 with ${portBy}.`,
+      });
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return new CliError(EXIT.failure, `${host} is not an address of this machine`, { hint: `Choose another with ${hostBy}.` });
+    default:
+      return thrown;
+  }
 }

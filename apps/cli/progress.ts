@@ -7,7 +7,7 @@ export interface ProgressLine {
   stop(): void;
 }
 
-export interface ProgressOptions {
+interface ProgressOptions {
   readonly stream: { readonly isTTY?: boolean; readonly columns?: number; write(text: string): unknown };
   /** Milliseconds on any clock that does not jump. */
   readonly now?: () => number;

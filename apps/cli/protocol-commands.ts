@@ -6,7 +6,7 @@ import { outputOption } from "./commands/shared-options.js";
 import { CliError, usageError } from "./exit.js";
 import { createOutput, type Format } from "./output.js";
 import { problemOf } from "./problem.js";
-import { openTaskStore, type StoreOptions } from "./serve-store.js";
+import { openTaskStore, type StoreOptions } from "./task-store.js";
 
 interface OwnOptions extends StoreOptions {
   readonly output: Format;

@@ -5,7 +5,7 @@ import { type CapturedMessage, META_MEMBER } from "../../src/public/inspect.js";
  * What a recording says about each of its messages, below `meta.koine`, where readers of UTE keep what they do not know.
  * Everything else of a line is the message itself, by its UTE names.
  */
-export interface RecordNote {
+interface RecordNote {
   readonly kind: "request" | "answer";
   readonly direction: "in" | "out";
   /** `a2a@1.0/JSONRPC`. */

@@ -1,8 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { type CapturedMessage, followFeed, type InspectedHost } from "../../src/public/inspect.js";
 import { CliError, EXIT } from "./exit.js";
-import { filterOf, type InspectFilterOptions } from "./inspect.js";
-import { type LookOptions, look } from "./inspect-host.js";
+import { filterOf, type InspectFilterOptions, type LookOptions, look } from "./inspect.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { problemOf } from "./problem.js";
 import { answerLine, requestLine } from "./record-lines.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseUte, textPart } from "../../src/index.js";
+import { ReplayIds } from "./replay.js";
 import { changedLines, differences, outcomeOf, recordedOutcome } from "./replay-diff.js";
-import { ReplayIds } from "./replay-ids.js";
 
 const said = (...texts: string[]) => ({ state: "completed", parts: texts.map(textPart) });
 const data = (value: string) => ({ state: "completed", parts: [{ kind: "data", data: JSON.parse(value) } as const] });

@@ -11,9 +11,9 @@ import {
   type Scenario,
 } from "../../src/router/index.js";
 import { CliError, EXIT, usageError } from "./exit.js";
+import { wordsIn } from "./option-values.js";
 import type { Output } from "./output.js";
 import { printable } from "./printable.js";
-import { wordsIn } from "./route-words.js";
 
 /** More would hide the rest. */
 const SAID_EXCLUSIONS = 20;
@@ -28,7 +28,7 @@ export interface InputOptions {
 type Stdin = AsyncIterable<string | Uint8Array>;
 
 /** Where scenarios come from, and what may be in them. */
-export interface Sources {
+interface Sources {
   readonly rows: readonly Features[];
   readonly stdin: Stdin;
   readonly output: Output;

@@ -1,5 +1,15 @@
 import type { Json } from "../../src/index.js";
-import { CAPABILITIES, DECISION_FIELDS, type Decision, FACETS, type Features } from "../../src/router/index.js";
+import {
+  CAPABILITIES,
+  DECISION_FIELDS,
+  type DecidedBy,
+  type Decision,
+  FACETS,
+  type Features,
+  type Judgement,
+  PRIORITY,
+  type RouterSettings,
+} from "../../src/router/index.js";
 import { oneLine } from "./printable.js";
 
 const ID_CHARACTERS = 40;
@@ -24,7 +34,7 @@ export function decisionTable(decisions: readonly Decision[]): string {
 }
 
 /** The protocol, and whether the text said so. */
-export function chosenIn({ selected_protocol: chosen, abstained }: Decision): string {
+function chosenIn({ selected_protocol: chosen, abstained }: Decision): string {
   if (chosen === null) return "undecided";
   return abstained ? `${oneLine(chosen, ID_CHARACTERS)}, not by the text` : oneLine(chosen, ID_CHARACTERS);
 }
@@ -51,4 +61,64 @@ function tableOf(head: readonly string[], rows: readonly (readonly string[])[]):
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const lines = [head, ...rows].map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
+}
+
+const NAME_CHARACTERS = 40;
+const LINE_CHARACTERS = 1_000;
+
+/** Less than this is no claim that a reader should be told of. */
+const FAINT = 0.01;
+
+const DECIDED_BY: { readonly [by in DecidedBy]: string } = {
+  constraints: "the constraints, which leave no other",
+  priority: "the strongest group of needs",
+  narrative: "the phrase that stands first",
+  ranking: "the ranking",
+  order: "the order of last resort",
+  nothing: "nothing in the text",
+};
+
+/** Everything that speaks for and against, for one module. */
+export function explanation(decision: Decision, judgement: Judgement, settings: RouterSettings): string {
+  const { module_id: module, margin, rationale, evidence_spans: spans, rejected, prompt_sha256: prompt } = decision;
+  const width = Math.max(0, ...rejected.map(({ protocol }) => protocol.length));
+  const by = settings.scope === "scenario" ? "what suits all modules" : DECIDED_BY[judgement.decidedBy];
+  return [
+    `${oneLine(module, NAME_CHARACTERS)}: ${chosenIn(decision)}, margin ${margin.toFixed(2)}`,
+    `  ${oneLine(rationale, LINE_CHARACTERS)}`,
+    ...section(
+      "evidence",
+      spans.map((span) => `“${oneLine(span, LINE_CHARACTERS)}”${capabilityOf(span, judgement)}`),
+    ),
+    ...section(
+      "rejected",
+      rejected.map(({ protocol, because }) => `${oneLine(protocol, width).padEnd(width)}  ${oneLine(because, LINE_CHARACTERS)}`),
+    ),
+    ...section("needs", tierLines(judgement, settings)),
+    ...section("decided", prompt === undefined ? [`by ${by}`] : [`by a model, with the prompt ${oneLine(prompt, 80)}`]),
+    "",
+  ].join("\n");
+}
+
+/** What the span was taken for; nothing where it was found in another way, as by a model. */
+function capabilityOf(span: string, { evidence }: Judgement): string {
+  const readings = evidence.filter((each) => each.span.stance === "wanted" && each.quote() === span);
+  const best = readings.reduce((high, each) => Math.max(high, each.share), 0);
+  const id = readings.find(({ share }) => share === best)?.capability;
+  const label = CAPABILITIES.find((capability) => capability.id === id)?.label;
+  return label === undefined ? "" : `  ${label}`;
+}
+
+/** Group by group, whom the needs of it speak for, the strongest claim first. */
+function tierLines({ claims }: Judgement, { priority = PRIORITY }: RouterSettings): readonly string[] {
+  const width = Math.max(...priority.map((tier) => tier.length));
+  return priority.map((tier) => {
+    const strong = claims.filter((claim) => claim.tier === tier && claim.weight >= FAINT).sort((a, b) => b.weight - a.weight);
+    const names = strong.map(({ candidate }) => candidate.name);
+    return `${tier.padEnd(width)}  ${names.length === 0 ? "speak for nobody" : `speak for ${names.join(", ")}`}`;
+  });
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.map((line, index) => `  ${(index === 0 ? title : "").padEnd(8)}  ${line}`);
 }

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { featureRows } from "../../src/router/index.js";
-import type { SettingOptions } from "./route-options.js";
-import { openSettings } from "./route-settings.js";
+import { openSettings, type SettingOptions } from "./route-settings.js";
 
 let folder: string;
 beforeAll(async () => {

@@ -12,13 +12,12 @@ import {
   rowNamed,
 } from "../../src/router/index.js";
 import { usageError } from "./exit.js";
-import { openModel } from "./model-options.js";
+import { type ModelOptions, openModel } from "./model.js";
+import { knownWords, wordsIn } from "./option-values.js";
 import { named, readTextFile } from "./route-input.js";
-import type { SettingOptions } from "./route-options.js";
-import { knownWords, wordsIn } from "./route-words.js";
 
 /** Settings, and what has to be let go of when the last decision is made. */
-export interface OpenSettings {
+interface OpenSettings {
   readonly settings: RouterSettings;
   close(): Promise<void>;
 }
@@ -94,4 +93,15 @@ async function openEmbeddings(): Promise<LocalEmbedder> {
   } catch (thrown) {
     throw thrown instanceof AgentError && thrown.code === "unsupported" ? usageError(`--embeddings: ${thrown.message}`) : thrown;
   }
+}
+
+/** How `koine route` is to choose. */
+export interface SettingOptions extends ModelOptions {
+  readonly candidates?: string;
+  readonly priority?: string;
+  readonly ranking?: string;
+  readonly scope: "module" | "scenario";
+  readonly abstain: string;
+  readonly embeddings?: boolean;
+  readonly without?: string;
 }

@@ -5,7 +5,7 @@ import type { Ablation } from "../../src/router/index.js";
 import type { SHAPES } from "./commands/routerbench.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
-import { type ModelOptions, openModel } from "./model-options.js";
+import { type ModelOptions, openModel } from "./model.js";
 import { createOutput, type Output } from "./output.js";
 import { printable } from "./printable.js";
 import { startProgress } from "./progress.js";

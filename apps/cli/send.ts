@@ -1,11 +1,11 @@
 import { AgentError, type EventOf, type RemoteAgent, type SendOptions } from "../../src/index.js";
 import { protocols } from "../../src/public/protocols.js";
 import { AnswerPrinter } from "./answer-printer.js";
+import { foldAnswer, StreamPosition } from "./answer-stream.js";
 import { type ContentOptions, readContent } from "./message-content.js";
 import { checkedAddress, type PeerOptions, type Visit, visit } from "./peer.js";
 import { shellWord } from "./printable.js";
 import { type ProgressLine, startProgress } from "./progress.js";
-import { foldAnswer, StreamPosition } from "./watch.js";
 
 interface SendCommandOptions extends PeerOptions, ContentOptions {
   readonly stream?: boolean;

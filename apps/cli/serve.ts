@@ -8,27 +8,44 @@ import {
   openDiskArtifacts,
   type ServeOptions,
   type Server,
+  type Store,
   serve,
   type TlsOptions,
 } from "../../src/index.js";
-import type { CardSigner } from "../../src/public/auth.js";
+import { type CardSigner, describeSecurity } from "../../src/public/auth.js";
 import { type Protocol, protocols } from "../../src/public/protocols.js";
 import { createMetrics, createTelemetry } from "../../src/public/telemetry.js";
+import { loadAgents as load } from "../config/index.js";
+import { type CallerAdmission, type IdentityOptions, openAudit, readAdmission, readIdentity } from "./admission.js";
+import { callsToTry } from "./calls-to-try.js";
 import { cardKeyWarning, readCardKey } from "./card-key.js";
 import { CliError, EXIT, usageError } from "./exit.js";
-import { openAudit, readIdentity } from "./identity.js";
-import { listenProblem } from "./listen-problem.js";
-import { loadAgents } from "./load-agent.js";
-import { openModel } from "./model-options.js";
+import { untilStopped } from "./interrupt.js";
+import { type ModelOptions, openModel } from "./model.js";
 import { settingsOf } from "./option-values.js";
-import { createOutput } from "./output.js";
-import { problemOf } from "./problem.js";
-import type { ServeCommandOptions } from "./serve-options.js";
-import { type Ready, readyJson, sayReady } from "./serve-ready.js";
-import { openTaskStore } from "./serve-store.js";
-import { keepTlsFresh, readTls } from "./serve-tls.js";
-import { type CallerAdmission, readAdmission } from "./tokens.js";
-import { untilStopped } from "./until-stopped.js";
+import { createOutput, type Format, type Output } from "./output.js";
+import { listenProblem, problemOf } from "./problem.js";
+import { keepTlsFresh, readTls, type TlsFiles } from "./serve-tls.js";
+import { openTaskStore, type StoreOptions } from "./task-store.js";
+
+interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, ModelOptions {
+  readonly output: Format;
+  readonly port: number;
+  readonly host: string;
+  readonly tokenFile?: string;
+  readonly openToEverybody?: boolean;
+  readonly publicUrl?: string;
+  readonly name?: readonly string[];
+  readonly allowOrigin?: readonly string[];
+  readonly artifacts?: string;
+  readonly metrics?: "loopback" | "admitted" | true;
+  readonly set?: ReadonlyMap<string, string>;
+  readonly try?: boolean;
+  readonly cardKey?: readonly string[];
+  /** False for `--no-push`. */
+  readonly push: boolean;
+  readonly pushAllow?: readonly string[];
+}
 
 const IDS = { now: Date.now, newId: () => crypto.randomUUID() };
 
@@ -144,5 +161,73 @@ async function start(agents: readonly Agent[], options: ServeOptions, { host, po
     if (thrown instanceof AgentError && thrown.code === "invalid_message")
       throw usageError(thrown.message, thrown.message.includes("publicUrl") ? "Give it with --public-url URL." : undefined);
     throw listenProblem(thrown, { host, port, portBy: "--port", hostBy: "--host" });
+  }
+}
+
+const IN_MEMORY = "in memory: lost when this process ends";
+
+interface Ready {
+  readonly server: Server;
+  readonly agents: readonly Agent[];
+  readonly door: CallerAdmission;
+  readonly store: Store | undefined;
+  readonly artifacts: string | undefined;
+  readonly warnings: readonly string[];
+  readonly options: ServeCommandOptions;
+}
+
+function sayReady(ready: Ready, output: Output): void {
+  const { server, agents, door, store, artifacts, warnings, options } = ready;
+  const { bold, dim, yellow } = output.colors;
+  output.say(`Serving at ${bold(server.url)}`);
+  for (const { name, card } of agents) {
+    output.say(`  ${bold(name)}  ${card.description}`);
+    for (const { protocol, version, binding, url } of server.interfaces(name))
+      output.say(dim(`    ${`${protocol}@${version}`.padEnd(10)} ${binding.padEnd(10)} ${url}`));
+  }
+  output.say(`  callers    ${door.words}`);
+  output.say(`  tasks      ${store?.durability ?? IN_MEMORY}`);
+  output.say(`  artifacts  ${artifacts === undefined ? IN_MEMORY : `in ${artifacts}`}`);
+  // Only where it is: a path may hold what nobody else should see.
+  if (options.modelUrl !== undefined) output.say(`  model      ${options.model} at ${new URL(options.modelUrl).host}`);
+  if (options.metrics !== undefined)
+    output.say(`  metrics    ${server.url}/metrics (${options.metrics === true ? "loopback" : options.metrics})`);
+  for (const warning of warnings) output.say(yellow(`  warning    ${warning}`));
+  if (options.try === true) {
+    output.say("\nTry, in another terminal:\n");
+    const security = describeSecurity(door.admission);
+    for (const { name, card } of agents.slice(0, 1))
+      for (const line of callsToTry({ url: server.url, card, interfaces: server.interfaces(name), security }))
+        output.say(line.startsWith("#") ? dim(`  ${line}`) : `  ${line}`);
+  }
+  output.say(dim("\nCtrl-C stops it, after the calls under way have ended."));
+}
+
+function readyJson({ server, agents, store, options }: Ready) {
+  const interfaces = agents.flatMap(({ name }) => server.interfaces(name));
+  return {
+    kind: "serving",
+    url: server.url,
+    port: server.port,
+    agents: agents.map(({ name }) => name),
+    interfaces: interfaces.map(({ protocol, version, binding, url }) => ({ protocol, version, binding, url })),
+    store: options.store !== undefined ? "redis" : options.data !== undefined ? "sqlite" : "memory",
+    durability: store?.durability ?? IN_MEMORY,
+  };
+}
+
+const SHAPE = "It needs a default export made by agent({ … }), or `export function handle(message, task) { … }`.";
+
+/** The agents of a module; what keeps them from being loaded is said in words that help. */
+async function loadAgents(path: string): Promise<readonly Agent[]> {
+  try {
+    return await load(path);
+  } catch (thrown) {
+    if (thrown instanceof AgentError && thrown.code === "not_found") throw usageError(thrown.message);
+    if (thrown instanceof AgentError && thrown.facts.field === "agent")
+      throw new CliError(EXIT.failure, thrown.message, { hint: SHAPE });
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    const hint = /'koine'/.test(message) ? "Install koine next to the agent: npm install koine" : undefined;
+    throw new CliError(EXIT.failure, `${path} cannot be loaded: ${message}`, hint === undefined ? {} : { hint });
   }
 }

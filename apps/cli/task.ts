@@ -1,11 +1,23 @@
-import { type EventOf, isTerminal, type Part, type State, type Task, textOf } from "../../src/index.js";
+import {
+  AgentError,
+  type EventOf,
+  isTerminal,
+  type JsonObject,
+  type Part,
+  type PushConfig,
+  type State,
+  type Task,
+  textOf,
+} from "../../src/index.js";
 import { AnswerPrinter } from "./answer-printer.js";
+import { StreamPosition } from "./answer-stream.js";
+import { secretOf } from "./credentials.js";
 import { eventJson } from "./event-json.js";
+import { CliError, EXIT } from "./exit.js";
 import type { Output } from "./output.js";
-import { type PeerOptions, type Visit, visit } from "./peer.js";
+import { checkedAddress, type PeerOptions, type Visit, visit } from "./peer.js";
 import { oneLine, shellWord } from "./printable.js";
 import { startProgress } from "./progress.js";
-import { StreamPosition } from "./watch.js";
 
 interface GetOptions extends PeerOptions {
   readonly history?: number;
@@ -129,4 +141,86 @@ async function printPage(event: EventOf<"task.list">, many: boolean, output: Out
 
 function timeOf({ status }: Task): string {
   return Number.isFinite(status.at) ? new Date(status.at).toISOString() : "an unknown time";
+}
+
+interface SetOptions extends PeerOptions {
+  readonly id?: string;
+  readonly hookTokenEnv?: string;
+  readonly hookBearerEnv?: string;
+}
+
+export async function listPushes(url: string, id: string, options: PeerOptions): Promise<void> {
+  await visit(url, options, async ({ peer, output, interrupt }) => {
+    const configs = await peer.pushes(id, { signal: interrupt.signal });
+    if (output.format === "json") return output.document({ pushes: configs.map(pushJson) });
+    for (const config of configs) await output.text(pushLine(config));
+    if (configs.length === 0) output.say("Nobody is told of this task.");
+  });
+}
+
+export async function setPush(url: string, id: string, webhook: string, options: SetOptions): Promise<void> {
+  const token = secretOf("--hook-token-env", options.hookTokenEnv, undefined);
+  const credentials = secretOf("--hook-bearer-env", options.hookBearerEnv, undefined);
+  const hook = {
+    url: checkedAddress(webhook),
+    token,
+    authentication: credentials === undefined ? undefined : { scheme: "Bearer", credentials },
+    ...(options.id === undefined ? {} : { id: options.id }),
+  };
+  await visit(url, options, async ({ peer, output, interrupt }) => {
+    const config = await peer.setPush(id, hook, { signal: interrupt.signal }).catch(refusedAddress);
+    if (output.format === "json") return output.document(pushJson(config));
+    return output.text(pushLine(config));
+  });
+}
+
+export async function deletePush(url: string, id: string, webhookId: string, options: PeerOptions): Promise<void> {
+  await visit(url, options, async ({ peer, output, interrupt }) => {
+    await peer.deletePush(id, webhookId, { signal: interrupt.signal });
+    if (output.format === "json") return output.document({ deleted: webhookId });
+    return output.text(`${oneLine(webhookId, 200)} deleted\n`);
+  });
+}
+
+/** An address that the agent does not tell is one its operator can allow. */
+function refusedAddress(thrown: unknown): never {
+  if (thrown instanceof AgentError && thrown.code === "invalid_message" && /only public ones are told/.test(thrown.message))
+    throw new CliError(EXIT.failure, thrown.message, {
+      code: thrown.code,
+      hint: "If it may be told, whoever runs the agent allows it: koine serve … --push-allow HOST",
+    });
+  throw thrown;
+}
+
+/** Without its secrets, whatever the agent gave back. */
+function pushJson({ id, taskId, url, authentication, delivery }: PushConfig): JsonObject {
+  return {
+    id,
+    task_id: taskId,
+    url,
+    ...(authentication === undefined ? {} : { scheme: authentication.scheme }),
+    ...(delivery === undefined ? {} : { delivery: deliveryJson(delivery) }),
+  };
+}
+
+function deliveryJson({ state, seq, failures, nextAt, problem }: NonNullable<PushConfig["delivery"]>): JsonObject {
+  return {
+    state,
+    seq,
+    failures,
+    ...(nextAt === undefined ? {} : { next_at: new Date(nextAt).toISOString() }),
+    ...(problem === undefined ? {} : { problem }),
+  };
+}
+
+/** Id, state, the last entry that was accepted, address, and what went wrong. */
+function pushLine({ id, url, delivery }: PushConfig): string {
+  const fields = [oneLine(id, 200), delivery?.state ?? "-", String(delivery?.seq ?? "-"), oneLine(url, 500), troubleOf(delivery)];
+  return `${fields.join("\t").trimEnd()}\n`;
+}
+
+function troubleOf(delivery: PushConfig["delivery"]): string {
+  if (delivery?.problem === undefined) return "";
+  const next = delivery.nextAt === undefined ? "" : `, next try at ${new Date(delivery.nextAt).toISOString()}`;
+  return `${oneLine(delivery.problem, 200)} (${delivery.failures} ${delivery.failures === 1 ? "try" : "tries"}${next})`;
 }

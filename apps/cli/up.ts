@@ -1,12 +1,16 @@
-import { AgentError } from "../../src/index.js";
+import { AgentError, type JsonObject } from "../../src/index.js";
+import type { LinkFeature, NetworkLink } from "../../src/public/network.js";
 import { type Launched, launch, type NodeStatus, type Plan, readPlan } from "../up/index.js";
 import { CliError, EXIT } from "./exit.js";
-import { listenForInterrupt } from "./interrupt.js";
-import { createOutput, type Output } from "./output.js";
-import { STOPPING } from "./until-stopped.js";
-import { healthView } from "./up-health.js";
-import { networkJson, networkText } from "./up-network.js";
-import type { UpOptions } from "./up-options.js";
+import { listenForInterrupt, STOPPING } from "./interrupt.js";
+import { createOutput, type Format, type Output } from "./output.js";
+import { oneLine, printable } from "./printable.js";
+
+/** What `koine up` is told. */
+interface UpOptions {
+  readonly output: Format;
+  readonly check?: boolean;
+}
 
 /** Reads a plan, and starts it unless it is only to be checked. Ends with Ctrl-C, or when nothing is left to keep running. */
 export async function runUp(file: string, options: UpOptions): Promise<void> {
@@ -69,3 +73,157 @@ const HINTS: { readonly [code: string]: string } = {
   unauthenticated: "Set the variable, or write the file; the plan itself holds no secrets.",
   conflict: "A module without a port gets a free one.",
 };
+
+/** What people and programs see of a running network. */
+interface HealthView {
+  /** A module wrote something. */
+  line(id: string, text: string): void;
+  /** A node changed. */
+  change(status: NodeStatus, all: readonly NodeStatus[]): void;
+  say(text: string): void;
+  end(): void;
+}
+
+/** Lines of JSON; or a table below the output of the modules on a terminal; or a plain line per change. */
+export function healthView(output: Output, plan: Plan): HealthView {
+  if (output.format === "json") return jsonView(output, plan);
+  return output.stderr.isTTY === true ? tableView(output, plan) : plainView(output, plan);
+}
+
+function jsonView(output: Output, plan: Plan): HealthView {
+  const prefix = prefixer(output, plan);
+  void output.line({ kind: "network", ...networkJson(plan) });
+  return {
+    line: (id, text) => output.say(prefix(id, text)),
+    change: (status) => void output.line({ ...statusJson(status) }),
+    say: () => undefined,
+    end: () => void output.line({ kind: "end" }),
+  };
+}
+
+function statusJson({ kind, pid, problem, ...status }: NodeStatus) {
+  return { kind: "node", runs: kind, ...status, pid: pid ?? null, problem: problem ?? null };
+}
+
+function plainView(output: Output, plan: Plan): HealthView {
+  const prefix = prefixer(output, plan);
+  return {
+    line: (id, text) => output.say(prefix(id, text)),
+    change: (status) => output.say(rowOf(status, widthOf(plan), output)),
+    say: (text) => output.say(text),
+    end: () => output.say("Nothing is left running."),
+  };
+}
+
+const ERASE_BELOW = "\u001b[0J";
+const DEFAULT_COLUMNS = 80;
+
+/** The table stands below everything that was said; each change takes it away and draws it again. */
+function tableView(output: Output, plan: Plan): HealthView {
+  const prefix = prefixer(output, plan);
+  const width = widthOf(plan);
+  let drawn = 0;
+  let nodes: readonly NodeStatus[] = [];
+  const erase = (): void => {
+    if (drawn > 0) output.stderr.write(`\u001b[${drawn}A\r${ERASE_BELOW}`);
+    drawn = 0;
+  };
+  const draw = (): void => {
+    erase();
+    for (const status of nodes) output.say(rowOf(status, width, output));
+    drawn = nodes.length;
+  };
+  const above = (text: string): void => {
+    erase();
+    output.say(text);
+    draw();
+  };
+  return {
+    line: (id, text) => above(prefix(id, text)),
+    change(_status, all) {
+      nodes = all;
+      draw();
+    },
+    say: above,
+    end: () => output.say("Nothing is left running."),
+  };
+}
+
+/** The longest name: those of bridges are made of two. */
+function widthOf({ network }: Plan): number {
+  return Math.max(...network.nodes.map(({ id }) => id.length), 4) + (network.bridges.length > 0 ? 6 : 0);
+}
+
+/** One line that fits: a longer one would wrap, and what wraps cannot be taken away again. */
+function rowOf(status: NodeStatus, width: number, { colors, stderr }: Output): string {
+  const { id, state, pin, protocol, url, pid, restarts, problem } = status;
+  const paint = state === "ready" ? colors.green : state === "gave-up" ? colors.red : colors.yellow;
+  const facts = [
+    pin === "" ? protocol : pin,
+    url,
+    pid === undefined ? "" : `pid ${pid}`,
+    restarts === 0 ? "" : `restarts ${restarts}`,
+    problem ?? "",
+  ].filter((fact) => fact !== "");
+  const columns = stderr.isTTY === true ? (stderr.columns || DEFAULT_COLUMNS) - width - 13 : Number.POSITIVE_INFINITY;
+  return `${colors.bold(id.padEnd(width))} ${paint(state.padEnd(10))} ${oneLine(facts.join(" · "), columns)}`;
+}
+
+/** Every module has a colour of its own; what it writes cannot do anything to the terminal. */
+function prefixer({ colors }: Output, plan: Plan): (id: string, text: string) => string {
+  const palette = [colors.cyan, colors.magenta, colors.blue, colors.green, colors.yellow];
+  const ids = plan.network.nodes.map((node) => node.id);
+  const width = widthOf(plan);
+  return (id, text) => {
+    const paint = palette[Math.max(0, ids.indexOf(id)) % palette.length] ?? colors.dim;
+    return `${paint(`${id.padEnd(width)} |`)} ${printable(text)}`;
+  };
+}
+
+/** Where it stands by what means a feature is carried. */
+const MEANS_COLUMN = 19;
+
+/** The network a plan makes, for programs. */
+function networkJson({ network, modules }: Plan): JsonObject {
+  const pins = new Map(modules.map(({ id, pin }) => [id, pin]));
+  const { nodes, links, bridges } = network;
+  return {
+    nodes: nodes.map(({ id, protocol, spokenBy, features }) => ({
+      id,
+      protocol,
+      spokenBy: spokenBy ?? null,
+      pin: pins.get(id) ?? spokenBy ?? null,
+      features: features.map(featureJson),
+    })),
+    links: links.map(({ src, dst, protocol, features }) => ({ src, dst, protocol, features: features.map(featureJson) })),
+    bridges: bridges.map((bridge) => ({ ...bridge })),
+  };
+}
+
+function featureJson(feature: LinkFeature): JsonObject {
+  return { ...feature };
+}
+
+/** The same for people: every module, then every link with what is on and what is not. */
+function networkText({ network, modules }: Plan): string {
+  const width = Math.max(...network.nodes.map(({ id }) => id.length));
+  const nodes = network.nodes.map(({ id, protocol, spokenBy }) => {
+    const pin = modules.find((module) => module.id === id)?.pin ?? spokenBy;
+    return `${id.padEnd(width)}  ${protocol.padEnd(5)}  ${pin ?? "nothing here speaks it"}`;
+  });
+  const links = network.links.map((link) => {
+    const bridge = network.bridges.find(({ src, dst }) => src === link.src && dst === link.dst);
+    return linkText(link, bridge === undefined ? "" : `  by a bridge: ${bridge.decode}, ${bridge.encode}`);
+  });
+  return `${[...nodes, ...links].map(printable).join("\n")}\n`;
+}
+
+function linkText({ src, dst, protocol, features }: NetworkLink, bridge: string): string {
+  const spoken = protocol[0] === protocol[1] ? protocol[0] : protocol.join(" → ");
+  const lines = features.map(({ name, on, primitive, because }) => {
+    // The two sides of a bridge stand below each other.
+    const means = on ? primitive.replace(" → ", `\n${" ".repeat(MEANS_COLUMN - 2)}→ `) : because;
+    return `  ${on ? "on " : "off"}  ${name.padEnd(MEANS_COLUMN - 8)} ${means}`;
+  });
+  return [`\n${src} → ${dst}  ${spoken}${bridge}`, ...lines].join("\n");
+}

@@ -22,7 +22,7 @@ export function addCard(program: Command): void {
 }
 
 /** `koine card sign`, `verify` and `key`: cards and keys in files, without any agent. */
-export function addCardFiles(card: Command): void {
+function addCardFiles(card: Command): void {
   addSign(card);
   addVerify(card);
   addKey(card);

@@ -29,7 +29,7 @@ export function addRecord(program: Command): void {
 }
 
 /** `30s`, `5m`, `1h`, or seconds. */
-export function parseDuration(text: string): number {
+function parseDuration(text: string): number {
   const [, figure = "", unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|)$/.exec(text) ?? [];
   const ms = Number(figure) * (UNITS[unit] ?? 0);
   if (!(ms > 0) || ms > LONGEST_MS) throw new InvalidArgumentError("A time looks like 30s, 5m or 1h, up to a week.");

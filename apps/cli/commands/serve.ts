@@ -26,7 +26,7 @@ export function addServe(program: Command): void {
 }
 
 /** Everything `koine serve` can be told. */
-export function addServeOptions(command: Command): Command {
+function addServeOptions(command: Command): Command {
   command
     .option("--port <number>", "where to listen; 0 takes any free port", parsePort, 8080)
     .option("--host <address>", "on which address", "127.0.0.1")
@@ -71,7 +71,7 @@ export function addServeOptions(command: Command): Command {
   return command;
 }
 
-export function addIdentityOptions(command: Command): Command {
+function addIdentityOptions(command: Command): Command {
   return command
     .option("--api-key-file <file>", "one name=key per line (or the same in KOINE_API_KEYS)")
     .option("--api-key-in <place>", "where callers put the key: header:NAME, query:NAME or cookie:NAME", "header:X-Api-Key")

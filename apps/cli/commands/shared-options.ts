@@ -36,7 +36,7 @@ export function addPeerOptions(command: Command): Command {
   return addCredentialOptions(command).addOption(outputOption());
 }
 
-export function addIdentityCredentialOptions(command: Command): Command {
+function addIdentityCredentialOptions(command: Command): Command {
   return command
     .option("--api-key-env <name>", "the environment variable with the API key (default: KOINE_API_KEY, if it is set)")
     .option("--client-id <id>", "who we are to the token endpoint (OAuth 2 client credentials)")

@@ -73,23 +73,23 @@ Examples:
 A webhook at a private address is refused unless the agent is served with that address allowed.`;
 
 /** `koine task push`: who is told of what happens to a task, and how far. */
-export function addTaskPush(task: Command): void {
+function addTaskPush(task: Command): void {
   const push = task
     .command("push")
     .description("look at, set and delete the webhooks of a task")
     .addHelpText("after", PUSH_EXAMPLES);
   onTask(push, "list", "print the webhooks of a task, and how far each was told").action(
-    lazyAction(async () => (await import("../task-push.js")).listPushes),
+    lazyAction(async () => (await import("../task.js")).listPushes),
   );
   onTask(push, "set", "tell a webhook what happens to a task from now on")
     .argument("<webhook>", "where to be told, http or https")
     .option("--id <id>", "its name; the same name replaces (default: the agent chooses)")
     .option("--hook-token-env <name>", "the environment variable with the token the webhook is shown")
     .option("--hook-bearer-env <name>", "the environment variable with the bearer credentials the webhook is shown")
-    .action(lazyAction(async () => (await import("../task-push.js")).setPush));
+    .action(lazyAction(async () => (await import("../task.js")).setPush));
   onTask(push, "delete", "stop telling a webhook")
     .argument("<webhook-id>", "its name")
-    .action(lazyAction(async () => (await import("../task-push.js")).deletePush));
+    .action(lazyAction(async () => (await import("../task.js")).deletePush));
 }
 
 function onTask(parent: Command, name: string, description: string): Command {

@@ -1,9 +1,8 @@
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import type { Decision } from "../../src/router/index.js";
-import { featureRows } from "../../src/router/index.js";
-import { askPerson, type Undecided } from "./route-ask.js";
+import { type Decision, featureRows } from "../../src/router/index.js";
+import { askPerson, type Undecided } from "./route.js";
 
 const ROWS = featureRows().filter(({ id }) => id === "a2a" || id === "acp");
 

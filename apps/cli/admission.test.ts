@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bearerTokens, describeSecurity, openAdmission } from "../../src/public/auth.js";
 import { makeAuthority } from "../../test/certificates.js";
-import { openAudit, readIdentity } from "./identity.js";
-import { identityCredentials } from "./identity-credentials.js";
-import type { CallerAdmission } from "./tokens.js";
+import { type CallerAdmission, openAudit, readIdentity } from "./admission.js";
+import { identityCredentials } from "./credentials.js";
 
 let folder: string;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { type NodeStatus, parsePlan } from "../up/index.js";
 import { createOutput } from "./output.js";
-import { healthView } from "./up-health.js";
+import { healthView } from "./up.js";
 
 const PLAN = "decisions: { desk: { selected_protocol: A2A } }\nmodules:\n  - { id: desk, demo: true }\n";
 const STATUS: NodeStatus = {

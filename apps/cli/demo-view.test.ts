@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import type { AgentRow } from "../demo/index.js";
-import { agentTable, figureLine } from "./demo-words.js";
+import { agentTable, figureLine } from "./demo-view.js";
 import { createOutput } from "./output.js";
 
 const ROW: AgentRow = {
