@@ -15,20 +15,20 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const open: CallerAdmission = { admission: openAdmission(), words: "everybody", warning: undefined };
+const open: CallerAdmission = { admission: openAdmission(), description: "everybody", warning: undefined };
 const tokens: CallerAdmission = {
   admission: bearerTokens(new Map([["bob", "token-of-bob-0123456789"]])),
-  words: "bob",
+  description: "bob",
   warning: undefined,
 };
 const KEY_IN = { apiKeyIn: "header:X-Api-Key" };
 
 describe("readIdentity()", () => {
-  test("leaves the door as it is when nothing else is asked for", async () => {
+  test("returns the static tokens when no other method is configured", async () => {
     expect(await readIdentity(KEY_IN, tokens, undefined, {})).toBe(tokens);
   });
 
-  test("puts every way in into one door and one card", async () => {
+  test("combines every method into one admission and one card", async () => {
     const options = {
       apiKeyIn: "query:key",
       apiKeyFile: join(folder, "keys"),
@@ -38,15 +38,15 @@ describe("readIdentity()", () => {
       jwtTokenUrl: "https://login.example/token",
       clientCa: "ca.pem",
     };
-    const { admission, words } = await readIdentity(options, tokens, undefined, {});
+    const { admission, description } = await readIdentity(options, tokens, undefined, {});
     expect(describeSecurity(admission).anyOf).toEqual([{ mtls: [] }, { apiKey: [] }, { oauth2: [] }, { bearer: [] }]);
     expect(describeSecurity(admission).schemes["apiKey"]).toEqual({ apiKeySecurityScheme: { location: "query", name: "key" } });
-    expect(words).toBe(
+    expect(description).toBe(
       "holders of a certificate by ca.pem; holders of a key: ann; holders of a token by https://login.example; bob",
     );
   });
 
-  test("says that others can read the keys", async () => {
+  test("warns that others can read the key file", async () => {
     const apiKeyFile = join(folder, "keys");
     await chmod(apiKeyFile, 0o644);
     expect((await readIdentity({ ...KEY_IN, apiKeyFile }, tokens, undefined, {})).warning).toContain(`chmod 600 ${apiKeyFile}`);
@@ -54,12 +54,12 @@ describe("readIdentity()", () => {
     expect((await readIdentity({ ...KEY_IN, apiKeyFile }, tokens, undefined, {})).warning).toBeUndefined();
   });
 
-  test("is closed as soon as one way is asked for", async () => {
+  test("requires authentication as soon as one method is configured", async () => {
     const { admission } = await readIdentity(KEY_IN, open, undefined, { KOINE_API_KEYS: "ann=key-of-ann-0123456789" });
     expect([admission.open, describeSecurity(admission).anyOf]).toEqual([false, [{ apiKey: [] }]]);
   });
 
-  test("says what is missing, and shows no secret", async () => {
+  test("names what is missing, and shows no secret", async () => {
     for (const [options, message] of [
       [{ ...KEY_IN, jwtIssuer: "https://login.example" }, "issuer, its keys and an audience"],
       [{ ...KEY_IN, jwtAudience: ["koine"] }, "issuer, its keys and an audience"],
@@ -77,7 +77,7 @@ describe("readIdentity()", () => {
   });
 });
 
-test("openAudit() says at once that a place cannot be written", () => {
+test("openAudit() fails immediately for a path that cannot be written", () => {
   expect(openAudit({}, () => undefined)).toBeUndefined();
   expect(() => openAudit({ audit: join(folder, "no", "log") }, () => undefined)).toThrow("cannot be opened (ENOENT)");
 });
@@ -96,7 +96,7 @@ describe("identityCredentials()", () => {
     expect(await identityCredentials({}, {})).toEqual({});
   });
 
-  test("says what is missing", async () => {
+  test("names what is missing", async () => {
     for (const options of [
       { apiKeyEnv: "NONE" },
       { clientId: "id" },

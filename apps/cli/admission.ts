@@ -18,10 +18,10 @@ import {
 import { CliError, EXIT, usageError } from "./exit.js";
 import { problemOf } from "./problem.js";
 
-/** Who may call, in the words of the start-up text. */
+/** Who may call, with a description for the start-up text. */
 export interface CallerAdmission {
   readonly admission: Admission;
-  readonly words: string;
+  readonly description: string;
   readonly warning: string | undefined;
 }
 
@@ -34,10 +34,10 @@ export async function readAdmission(
 ): Promise<CallerAdmission> {
   const text = tokenFile === undefined ? env["KOINE_TOKENS"] : await readSecretFile(tokenFile, "token");
   if (text === undefined || (tokenFile === undefined && text.trim() === ""))
-    return { admission: openAdmission(), words: "everybody who reaches this address", warning: undefined };
+    return { admission: openAdmission(), description: "anyone who can reach this address", warning: undefined };
   const tokens = readTokens(text, tokenFile ?? "KOINE_TOKENS");
   const warning = tokenFile === undefined ? undefined : await secretFileWarning(tokenFile);
-  return { admission: bearerTokens(tokens), words: `holders of a token: ${[...tokens.keys()].join(", ")}`, warning };
+  return { admission: bearerTokens(tokens), description: `holders of a token: ${[...tokens.keys()].join(", ")}`, warning };
 }
 
 /** The errors of `parseTokens` name entries by number and show none of them. */
@@ -63,10 +63,10 @@ async function readSecretFile(path: string, word: "token" | "key"): Promise<stri
   });
 }
 
-/** What to say about a file with secrets that others can read. */
+/** A warning about a secret file that others can read. */
 async function secretFileWarning(path: string): Promise<string | undefined> {
   const { mode } = await stat(path);
-  return (mode & 0o004) === 0 ? undefined : `everybody on this machine can read ${path}: chmod 600 ${path}`;
+  return (mode & 0o004) === 0 ? undefined : `every user of this machine can read ${path}: chmod 600 ${path}`;
 }
 
 /** Who may call, beside the holders of static tokens. */
@@ -86,50 +86,51 @@ export interface IdentityOptions {
 
 const IDS = { now: Date.now };
 
-/** The log of `--audit`. A disk that fails later is told on stderr, once. */
+/** The log of `--audit`. A later write failure is reported on stderr, once. */
 export function openAudit({ audit }: Pick<IdentityOptions, "audit">, say: (line: string) => void): AuditFile | undefined {
   if (audit === undefined) return undefined;
   try {
     return openAuditFile(audit, { onProblem: ({ message }) => say(message) });
   } catch (thrown) {
-    throw new CliError(EXIT.failure, problemOf(thrown).message, { hint: "Choose another place with --audit." });
+    throw new CliError(EXIT.failure, problemOf(thrown).message, { hint: "Choose another file with --audit." });
   }
 }
 
-/** The door of the static tokens, and every other way in that was asked for. Issuers come before tokens: these claim everything. */
+/** Static tokens and every other authentication method of the options. Issuers come before tokens, which claim every bearer token. */
 export async function readIdentity(
   options: IdentityOptions,
   tokens: CallerAdmission,
   audit?: AuditFile,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<CallerAdmission> {
-  const ways: { readonly admission: Admission; readonly words: string }[] = [];
+  const methods: { readonly admission: Admission; readonly description: string }[] = [];
   if (options.clientCa !== undefined)
-    ways.push({ admission: clientCertificates(), words: `holders of a certificate by ${options.clientCa}` });
+    methods.push({ admission: clientCertificates(), description: `holders of a certificate by ${options.clientCa}` });
   const keys = await readKeys(options.apiKeyFile, env);
   if (keys !== undefined)
-    ways.push({
-      admission: asUsage(() => apiKeys(keys, readPlace(options.apiKeyIn))),
-      words: `holders of a key: ${[...keys.keys()].join(", ")}`,
+    methods.push({
+      admission: asUsage(() => apiKeys(keys, readLocation(options.apiKeyIn))),
+      description: `holders of a key: ${[...keys.keys()].join(", ")}`,
     });
   const jwt = jwtOptionsOf(options, audit);
-  if (jwt !== undefined) ways.push({ admission: asUsage(() => jwtTokens(jwt)), words: `holders of a token by ${jwt.issuer}` });
-  if (ways.length === 0) return tokens;
-  if (tokens.admission.open !== true) ways.push(tokens);
+  if (jwt !== undefined)
+    methods.push({ admission: asUsage(() => jwtTokens(jwt)), description: `holders of a token by ${jwt.issuer}` });
+  if (methods.length === 0) return tokens;
+  if (tokens.admission.open !== true) methods.push(tokens);
   const keyWarning = options.apiKeyFile === undefined ? undefined : await secretFileWarning(options.apiKeyFile);
   const warnings = [tokens.warning, keyWarning].filter((each) => each !== undefined);
   return {
-    admission: anyOf(...ways.map(({ admission }) => admission)),
-    words: ways.map(({ words }) => words).join("; "),
+    admission: anyOf(...methods.map(({ admission }) => admission)),
+    description: methods.map(({ description }) => description).join("; "),
     warning: warnings.length === 0 ? undefined : warnings.join("; "),
   };
 }
 
 function jwtOptionsOf(options: IdentityOptions, audit: AuditFile | undefined): JwtOptions | undefined {
   const { jwtIssuer: issuer, jwks, jwtAudience: audience, jwtScope, jwtTenantClaim, jwtTokenUrl } = options;
-  // Whoever says anything about such tokens does not want the door left open for want of the rest.
-  const said = [issuer, jwks, audience, jwtScope, jwtTenantClaim, jwtTokenUrl].some((each) => each !== undefined);
-  if (!said) return undefined;
+  // Any JWT option asks for authentication, so an incomplete set must not leave the server open.
+  const hasJwtOption = [issuer, jwks, audience, jwtScope, jwtTenantClaim, jwtTokenUrl].some((each) => each !== undefined);
+  if (!hasJwtOption) return undefined;
   if (issuer === undefined || jwks === undefined || audience === undefined)
     throw usageError("tokens need an issuer, its keys and an audience", "Give --jwt-issuer, --jwks and --jwt-audience.");
   return {
@@ -150,17 +151,17 @@ async function readKeys(path: string | undefined, env: NodeJS.ProcessEnv): Promi
     : asUsage(() => parseTokens(text), path ?? "KOINE_API_KEYS");
 }
 
-function readPlace(text: string): ApiKeyLocation {
+function readLocation(text: string): ApiKeyPlace {
   const colon = text.indexOf(":");
   const location = text.slice(0, colon);
   if (location !== "header" && location !== "query" && location !== "cookie")
-    throw usageError("--api-key-in does not say where the key is", "It looks like header:X-Api-Key, query:key or cookie:sid.");
+    throw usageError("--api-key-in: unknown location", "It looks like header:X-Api-Key, query:key or cookie:sid.");
   const name = text.slice(colon + 1);
-  if (name === "") throw usageError("--api-key-in does not say what the key is called", `It looks like ${location}:NAME.`);
+  if (name === "") throw usageError("--api-key-in: the name of the key is missing", `It looks like ${location}:NAME.`);
   return { location, name };
 }
 
-/** Whatever is wrong in the form of something was given on the command line, and its errors show no secret. */
+/** Invalid values come from the command line; their errors show no secret. */
 function asUsage<T>(make: () => T, source?: string): T {
   try {
     return make();

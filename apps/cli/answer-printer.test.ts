@@ -41,7 +41,7 @@ const task = (state: Status, artifacts: Task["artifacts"]): EventOf<"send"> => (
 const text = (value: string): Part => ({ kind: "text", text: value });
 
 describe("AnswerPrinter", () => {
-  test("a file without a name of its own goes by that of its artifact", async () => {
+  test("a file without a name takes that of its artifact", async () => {
     const { print, written } = printer();
     const raw: Part = { kind: "raw", bytes: new Uint8Array(4), mediaType: "image/png" };
     await print.answer(
@@ -53,7 +53,7 @@ describe("AnswerPrinter", () => {
     ]);
   });
 
-  test("an address is fetched for a caller who wants files saved, and stays an address if it cannot be", async () => {
+  test("--save fetches an address, and prints it if that fails", async () => {
     const { print, written } = printer({
       save: "unused",
       fetch: async (part) => {
@@ -68,11 +68,11 @@ describe("AnswerPrinter", () => {
     await print.answer({ kind: "message", message: { ...said(""), content } });
     expect(written()).toEqual({
       stdout: "a text that was too long\nhttps://files.example/2\n",
-      stderr: "gone.txt cannot be had: the link has expired\n",
+      stderr: "gone.txt cannot be fetched: the link has expired\n",
     });
   });
 
-  test("a task told again at the end of its stream is not printed twice", async () => {
+  test("a task repeated at the end of its stream is not printed twice", async () => {
     const { print, written } = printer();
     await print.event(task({ state: "working", at: 1 }, []));
     await print.event(chunk("a", "one ", false));
@@ -82,7 +82,7 @@ describe("AnswerPrinter", () => {
     expect(written()).toEqual({ stdout: "one two three\n", stderr: "" });
   });
 
-  test("another artifact, and the same one anew, begin on a line of their own", async () => {
+  test("another artifact, and a replaced one, begin on a new line", async () => {
     const { print, written } = printer();
     await print.event(chunk("a", "one", false));
     await print.event(chunk("b", "two", false));
@@ -91,13 +91,13 @@ describe("AnswerPrinter", () => {
     expect(written()).toEqual({ stdout: "one\ntwo\nthree\n", stderr: "completed: that was all\n" });
   });
 
-  test("the last words of a task without artifacts are its answer", async () => {
+  test("the last message of a task without artifacts is its answer", async () => {
     const { print, written } = printer();
     await print.answer(task({ state: "completed", at: 2, message: said("done") }, []));
     expect(written()).toEqual({ stdout: "done\n", stderr: "" });
   });
 
-  test("what a failed task made is printed; why it failed is talk", async () => {
+  test("artifacts of a failed task go to stdout, the reason to stderr", async () => {
     const { print, written } = printer();
     const failed: Status = {
       state: "failed",
@@ -109,7 +109,7 @@ describe("AnswerPrinter", () => {
     expect(written()).toEqual({ stdout: "page 1\n", stderr: "The task failed: out of paper (t)\n" });
   });
 
-  test("data and addresses have lines of their own; bytes are only named", async () => {
+  test("data and addresses have their own lines; bytes are only described", async () => {
     const { print, written } = printer();
     const content: readonly Part[] = [
       text("see"),

@@ -18,23 +18,23 @@ import { savePart } from "./save-parts.js";
 export interface PrinterOptions {
   readonly output: Output;
   readonly url: string;
-  /** Further options that reach it, as of a visit. */
-  readonly manner?: string;
+  /** Options that connect a further command in the same way. */
+  readonly connectFlags?: string;
   /** The folder for files. */
   readonly save?: string | undefined;
-  /** Gets what is behind an address in the answer, by the rules for addresses that come from a peer. */
+  /** Fetches an address in the answer, under the rules for addresses that come from a peer. */
   fetch?(part: Part): Promise<Part>;
   readonly progress: ProgressLine;
 }
 
 type Answer = EventOf<"send">;
 
-/** Shows answers to people: text on stdout as it comes, what happened beside it on stderr. */
+/** Prints answers: text on stdout as it arrives, status on stderr. */
 export class AnswerPrinter {
   readonly #options: PrinterOptions;
   #lineOpen = false;
   #artifactId: string | undefined;
-  /** How many parts of each artifact are out: a peer may tell the whole task again at its end. */
+  /** Parts printed of each artifact: a peer may repeat the whole task at its end. */
   readonly #shown = new Map<string, number>();
 
   constructor(options: PrinterOptions) {
@@ -45,7 +45,7 @@ export class AnswerPrinter {
   async answer(event: Answer): Promise<void> {
     const { output, progress } = this.#options;
     if (output.format === "json") {
-      await this.#savings(partsOf(event));
+      await this.#saveParts(partsOf(event));
       progress.stop();
       return output.document(eventJson(event));
     }
@@ -58,7 +58,7 @@ export class AnswerPrinter {
   async event(event: Answer): Promise<void> {
     const { output, progress } = this.#options;
     if (output.format === "json") {
-      await this.#savings(partsOf(event));
+      await this.#saveParts(partsOf(event));
       return output.line(eventJson(event));
     }
     switch (event.kind) {
@@ -88,7 +88,7 @@ export class AnswerPrinter {
     await this.#artifacts(task);
     const { state } = task.status;
     if (state !== "completed") return this.#status(task.id, task.status);
-    // The reason of a failure is talk: only of a completed task are the last words the answer.
+    // Only the last message of a completed task is its answer; the reason of a failure goes to stderr.
     if (task.artifacts.length === 0) await this.#finish(answerOf(task));
     else await this.#status(task.id, task.status);
   }
@@ -112,7 +112,7 @@ export class AnswerPrinter {
         return;
       case "completed":
         await this.end();
-        // A task without artifacts answers by its last words; beside artifacts they are talk.
+        // Without artifacts the last message is the answer; beside artifacts it goes to stderr.
         if (this.#artifactId === undefined) await this.#finish(status.message?.content ?? []);
         else if (text !== "") output.say(`completed: ${oneLine(text, 500)}`);
         return;
@@ -120,7 +120,7 @@ export class AnswerPrinter {
       case "auth-required":
         await this.end();
         await this.#finish(status.message?.content ?? []);
-        this.#sayHowToAnswer(taskId, status.state);
+        this.#printHowToAnswer(taskId, status.state);
         return;
       case "failed":
       case "canceled":
@@ -136,13 +136,13 @@ export class AnswerPrinter {
     }
   }
 
-  #sayHowToAnswer(taskId: string, state: "input-required" | "auth-required"): void {
-    const { output, url, manner = "" } = this.#options;
-    const command = output.colors.bold(`koine send ${shellWord(url)} --task ${shellWord(taskId)} "…"${manner}`);
+  #printHowToAnswer(taskId: string, state: "input-required" | "auth-required"): void {
+    const { output, url, connectFlags = "" } = this.#options;
+    const command = output.colors.bold(`koine send ${shellWord(url)} --task ${shellWord(taskId)} "…"${connectFlags}`);
     output.say(
       state === "input-required"
-        ? `The agent asks. Answer with: ${command}`
-        : `The agent needs an authorization. When it has it: ${command}`,
+        ? `The agent needs input. Answer with: ${command}`
+        : `The agent needs authorization. Then continue with: ${command}`,
     );
   }
 
@@ -183,20 +183,20 @@ export class AnswerPrinter {
     this.#lineOpen = part.kind === "text" && !text.endsWith("\n");
   }
 
-  /** Who wants files saved wants them also when they come as an address. One that cannot be had stays an address. */
+  /** With --save, a file that comes as an address is fetched. If that fails it stays an address. */
   async #fetched(part: Part): Promise<Part> {
     const { output, save, fetch } = this.#options;
     if (part.kind !== "url" || save === undefined || fetch === undefined) return part;
     try {
       return await fetch(part);
     } catch (thrown) {
-      output.say(`${oneLine(part.name ?? part.url, 200)} cannot be had: ${printable(problemOf(thrown).message)}`);
+      output.say(`${oneLine(part.name ?? part.url, 200)} cannot be fetched: ${printable(problemOf(thrown).message)}`);
       return part;
     }
   }
 
   /** With JSON, files are saved beside it, and the JSON says what came. */
-  async #savings(parts: readonly Part[]): Promise<void> {
+  async #saveParts(parts: readonly Part[]): Promise<void> {
     const { output, save } = this.#options;
     if (save === undefined) return;
     for (const given of parts) {
@@ -220,8 +220,8 @@ function namedParts({ name, parts }: Artifact): readonly Part[] {
 }
 
 function reason(status: Status, text: string): string {
-  const said = text !== "" ? text : status.state === "failed" ? (status.error?.message ?? "") : "";
-  return said === "" ? "" : `: ${printable(said)}`;
+  const cause = text !== "" ? text : status.state === "failed" ? (status.error?.message ?? "") : "";
+  return cause === "" ? "" : `: ${printable(cause)}`;
 }
 
 function describeRaw({ name, mediaType, bytes }: Extract<Part, { readonly kind: "raw" }>): string {

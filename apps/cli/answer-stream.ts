@@ -3,14 +3,14 @@ import { TaskFold } from "../../src/public/protocols.js";
 
 type Answer = EventOf<"send">;
 
-/** Where a caller stands in a stream: enough to say how to go on if it is cut. */
+/** The position in a stream: enough to resume it after an interruption. */
 export class StreamPosition {
   taskId: string | undefined;
   cursor: string | undefined;
   state: string | undefined;
   closed = false;
 
-  see(event: Answer): void {
+  observe(event: Answer): void {
     this.cursor = event.cursor ?? this.cursor;
     this.closed = isClosing(event);
     if (event.kind === "task") {
@@ -25,12 +25,12 @@ export class StreamPosition {
   }
 }
 
-/** A stream as the one answer it amounts to, for a caller who wants only that but likes to see progress. */
-export async function foldAnswer(events: AsyncIterable<Answer>, see: (event: Answer) => void): Promise<Answer | undefined> {
+/** Folds a stream into its final answer, reporting each event. */
+export async function foldAnswer(events: AsyncIterable<Answer>, onEvent: (event: Answer) => void): Promise<Answer | undefined> {
   let fold: TaskFold | undefined;
   let last: Answer | undefined;
   for await (const event of events) {
-    see(event);
+    onEvent(event);
     last = event;
     if (event.kind === "message") continue;
     // A stream that does not begin with a task still has one.

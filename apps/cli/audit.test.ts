@@ -52,7 +52,7 @@ const read = (lines: readonly string[]) => lines.map((line) => JSON.parse(line) 
 
 // Each starts processes, and a machine may have much else to do.
 describe("koine audit", { timeout: 60_000 }, () => {
-  test("prints every file in order, one line each, with nothing a terminal obeys", async () => {
+  test("prints every file in order, one line each, without control characters", async () => {
     const { code, lines, stdout } = await audit(path);
     expect(code).toBe(0);
     expect(lines.map((line) => line.split(/\s+/).slice(0, 3).join(" "))).toEqual([
@@ -66,7 +66,7 @@ describe("koine audit", { timeout: 60_000 }, () => {
     expect(stdout).not.toContain("\u001b");
   });
 
-  test("shows what is asked for, as JSON where that is asked for", async () => {
+  test("filters entries, and prints them as JSON with -o json", async () => {
     const [refused, since, who] = await Promise.all([
       audit(path, "--event", "refused", "-o", "json"),
       audit(path, "--since", "2026-01-31T13:00:00Z", "-o", "json"),
@@ -77,7 +77,7 @@ describe("koine audit", { timeout: 60_000 }, () => {
     expect(read(who.lines)).toMatchObject([{ who: "bob", code: "forbidden" }]);
   });
 
-  test("verifies the chain, and says where it is broken", async () => {
+  test("verifies the chain, and reports where it is broken", async () => {
     const whole = await audit(path, "--verify");
     expect([whole.code, whole.lines[0]]).toEqual([0, "5 lines in 3 files; from the first line ever written"]);
     expect(whole.lines.at(-1)).toMatch(/^head [0-9a-f]{64}$/);
@@ -112,14 +112,14 @@ describe("koine audit", { timeout: 60_000 }, () => {
     expect(read(lines()).map(({ reason }) => reason)).toEqual([undefined, "0", "1", "2", "3", "4", "5"]);
   });
 
-  test("says what is wrong with its arguments", async () => {
+  test("rejects invalid arguments", async () => {
     const [missing, both] = await Promise.all([audit(join(folder, "none.log")), audit(path, "--verify", "--follow")]);
     expect([missing.code, both.code]).toEqual([2, 2]);
     expect(missing.stderr).toContain("there is no audit log");
   });
 });
 
-test("a log that holds something else is no reason to stop", { timeout: 60_000 }, async () => {
+test("skips lines that are no entries", { timeout: 60_000 }, async () => {
   const odd = join(folder, "odd.log");
   await appendFile(odd, "hello\n");
   const { code, stderr } = await audit(odd);

@@ -57,9 +57,9 @@ async function filesOf(path: string): Promise<readonly string[]> {
 }
 
 async function verify(files: readonly string[], output: Output): Promise<void> {
-  const verdict = await verifyAudit(readAuditLines(files));
-  const { entries, torn, breaks, fromTheBeginning, head } = verdict;
-  if (output.format === "json") await output.document({ ...verdict, files, whole: breaks.length === 0 });
+  const result = await verifyAudit(readAuditLines(files));
+  const { entries, torn, breaks, fromTheBeginning, head } = result;
+  if (output.format === "json") await output.document({ ...result, files, whole: breaks.length === 0 });
   else {
     const start = fromTheBeginning ? "from the first line ever written" : "older lines were put aside and are gone";
     await output.text(`${entries} lines in ${files.length} ${files.length === 1 ? "file" : "files"}; ${start}\n`);
@@ -102,17 +102,17 @@ function describe({ at, event, who, scheme, what, code, reason, remote, traceId,
   return `${oneLine(at, 30)}  ${oneLine(event, 20).padEnd(13)}  ${oneLine(rest, 4_000)}`;
 }
 
-/** How often the file is looked at. Watching by the system misses files on network disks. */
-const LOOK_EVERY_MS = 200;
+/** Polling interval. File watching misses changes on network disks. */
+const POLL_MS = 200;
 const READ_BYTES = 64 * 1024;
-/** A line longer than any of ours is not waited for. */
+/** Limit of a line. */
 const MAX_LINE_CHARS = 128 * 1024;
 
 /** The newest file of a log, from its beginning on and through rotations. */
 interface Tail {
   /** These files without the one that is held. */
   without(files: readonly string[]): Promise<readonly string[]>;
-  /** What is there and what is written later, until somebody has seen enough. */
+  /** Existing entries and later ones, until the signal aborts. */
   entries(signal: AbortSignal): AsyncGenerator<AuditEntry, void, void>;
   close(): Promise<void>;
 }
@@ -150,7 +150,7 @@ async function openTail(path: string): Promise<Tail> {
           const next = await nextFile();
           await reader?.close();
           reader = await openReader(next);
-        } else await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+        } else await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
       }
     },
     close: async () => reader?.close(),
@@ -162,7 +162,7 @@ class LineReader {
   readonly inode: number;
   readonly #handle: FileHandle;
   readonly #decoder = new TextDecoder();
-  #place = 0;
+  #offset = 0;
   #rest = "";
 
   constructor(handle: FileHandle, inode: number) {
@@ -173,9 +173,9 @@ class LineReader {
   async *read(): AsyncGenerator<string, void, void> {
     const buffer = Buffer.alloc(READ_BYTES);
     for (;;) {
-      const { bytesRead } = await this.#handle.read(buffer, 0, buffer.length, this.#place);
+      const { bytesRead } = await this.#handle.read(buffer, 0, buffer.length, this.#offset);
       if (bytesRead === 0) return;
-      this.#place += bytesRead;
+      this.#offset += bytesRead;
       const lines = (this.#rest + this.#decoder.decode(buffer.subarray(0, bytesRead), { stream: true })).split("\n");
       this.#rest = (lines.pop() ?? "").slice(0, MAX_LINE_CHARS);
       yield* lines;

@@ -7,7 +7,7 @@ import { usageError } from "./exit.js";
 import { endGateway, explained, sayStarted, startGateway } from "./gateway.js";
 import { untilStopped } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
-import { checkedAddress, shownCredentials } from "./peer.js";
+import { checkedAddress, peerCredentials } from "./peer.js";
 import { oneLine } from "./printable.js";
 
 interface BridgeCommandOptions extends CredentialOptions, IdentityCredentialOptions {
@@ -35,14 +35,14 @@ interface BridgeCommandOptions extends CredentialOptions, IdentityCredentialOpti
   readonly page: boolean;
 }
 
-/** Names the variable below: the address of a Redis may hold a password. */
+/** A reference to a variable: the URL of a Redis may hold a password. */
 const FROM_STORE = `\${KOINE_STORE}`;
 
-/** One agent behind a gateway made from flags, until Ctrl-C. */
+/** `koine bridge`: a gateway with one upstream, configured by flags, until Ctrl-C. */
 export async function runBridge(url: string, options: BridgeCommandOptions): Promise<void> {
   const output = createOutput(options.output);
   const address = checkedAddress(url);
-  const remote = await reached(address, options);
+  const remote = await connectOnce(address, options);
   try {
     const config = await explained(async () => configOf(address, options, remote));
     if (options.losses === true) return await printLosses(config, remote, output);
@@ -56,16 +56,16 @@ export async function runBridge(url: string, options: BridgeCommandOptions): Pro
   }
 }
 
-/** Looked at once by itself: what is wrong with the address or the credentials is then said as for every other command. */
-async function reached(address: string, options: BridgeCommandOptions): Promise<RemoteAgent> {
-  const credentials = await shownCredentials(options);
+/** Connects once before the gateway starts, so that a wrong address or credential is reported as by every other command. */
+async function connectOnce(address: string, options: BridgeCommandOptions): Promise<RemoteAgent> {
+  const credentials = await peerCredentials(options);
   return connect(address, { as: "koine", credentials, ...(options.pin === undefined ? {} : { pin: options.pin }) });
 }
 
 async function printLosses(config: GatewayConfig, remote: RemoteAgent, output: Output): Promise<void> {
-  const inFront = listenerInterfaces(config.document.as);
-  if (output.format === "json") await output.document(lossTableJson(inFront, remote));
-  else await output.text(lossTable(inFront, remote));
+  const listeners = listenerInterfaces(config.document.as);
+  if (output.format === "json") await output.document(lossTableJson(listeners, remote));
+  else await output.text(lossTable(listeners, remote));
 }
 
 /** The configuration that says the same as the flags. Secrets stay where they are: in variables and files. */
@@ -75,7 +75,7 @@ function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAg
     throw usageError("--data and --store both say where tasks can be kept", "Give one of them.");
   if (durable !== undefined && data === undefined)
     throw usageError("--durable is about the files of --data", "Give --data DIR too.");
-  const { credentials, env } = credentialPlaces(options);
+  const { credentials, env } = credentialReferences(options);
   const document = {
     listen: {
       port: options.port,
@@ -107,7 +107,7 @@ function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAg
 }
 
 /** Headers are given on the command line; in a configuration they would be named, so they get names here. */
-function credentialPlaces(options: BridgeCommandOptions) {
+function credentialReferences(options: BridgeCommandOptions) {
   const { headers = {}, bearer } = credentialsOf(options);
   const env: { [name: string]: string } = {};
   const placed = Object.entries(headers).map(([name, value], index) => {
@@ -129,47 +129,49 @@ function credentialPlaces(options: BridgeCommandOptions) {
   return { credentials, env };
 }
 
-interface DeclaredRow {
-  /** `in front` or `behind`. */
-  readonly side: string;
-  readonly way: string;
+type Side = "upstream" | "listener";
+
+interface DeclaredLoss {
+  readonly side: Side;
+  /** `protocol@version`. */
+  readonly interface: string;
   readonly path: string;
   readonly reason: string;
 }
 
-/** What each wire of a bridge declares not to carry. Between two of the same version everything is carried. */
-function declaredRows(inFront: readonly Protocol[], { protocol, version }: RemoteAgent): readonly DeclaredRow[] {
-  const rowsOf = (side: string, spoken: Protocol, versions: readonly string[]): readonly DeclaredRow[] =>
-    spoken.losses
+/** What each protocol of a bridge declares not to carry. Between two of the same version everything is carried. */
+function declaredLosses(listeners: readonly Protocol[], { protocol, version }: RemoteAgent): readonly DeclaredLoss[] {
+  const lossesOf = (side: Side, { id, losses }: Protocol, versions: readonly string[]): readonly DeclaredLoss[] =>
+    losses
       .filter((loss) => versions.includes(loss.version))
-      .map((loss) => ({ side, way: `${spoken.id}@${loss.version}`, path: loss.path, reason: loss.reason }));
-  const behind = protocols.filter(({ id }) => id === protocol);
+      .map((loss) => ({ side, interface: `${id}@${loss.version}`, path: loss.path, reason: loss.reason }));
   return [
-    ...behind.flatMap((each) => rowsOf("behind", each, [version])),
-    ...inFront.flatMap((each) => rowsOf("in front", each, each.versions)),
+    ...protocols.filter(({ id }) => id === protocol).flatMap((each) => lossesOf("upstream", each, [version])),
+    ...listeners.flatMap((each) => lossesOf("listener", each, each.versions)),
   ];
 }
 
-/** For people. */
-function lossTable(inFront: readonly Protocol[], remote: RemoteAgent): string {
-  const rows = declaredRows(inFront, remote);
-  const head = `${remote.url} speaks ${remote.protocol}@${remote.version} ${remote.binding}. Each wire declares what it cannot carry:\n`;
-  if (rows.length === 0) return `${head}nothing is declared to be lost.\n`;
-  const width = Math.max(...rows.map(({ path }) => path.length));
-  const lines = rows.map(
-    ({ side, way, path, reason }) => `${side.padEnd(8)}  ${way.padEnd(9)}  ${path.padEnd(width)}  ${oneLine(reason, 300)}`,
+function lossTable(listeners: readonly Protocol[], remote: RemoteAgent): string {
+  const losses = declaredLosses(listeners, remote);
+  const head = `${remote.url} speaks ${remote.protocol}@${remote.version} ${remote.binding}. Declared losses of each protocol:\n`;
+  if (losses.length === 0) return `${head}none.\n`;
+  const width = Math.max(...losses.map(({ path }) => path.length));
+  const lines = losses.map(
+    (loss) => `${loss.side}  ${loss.interface.padEnd(9)}  ${loss.path.padEnd(width)}  ${oneLine(loss.reason, 300)}`,
   );
   return `${[head, ...lines].join("\n")}\n`;
 }
 
-function lossTableJson(inFront: readonly Protocol[], remote: RemoteAgent): JsonObject {
+/** The names of the sides in `-o json`. */
+const JSON_SIDES = { upstream: "behind", listener: "in front" } as const;
+
+function lossTableJson(listeners: readonly Protocol[], remote: RemoteAgent): JsonObject {
   const { url, protocol, version, binding } = remote;
-  return {
-    kind: "declared-losses",
-    url,
-    protocol,
-    version,
-    binding,
-    losses: declaredRows(inFront, remote).map((row) => ({ ...row })),
-  };
+  const losses = declaredLosses(listeners, remote).map((loss) => ({
+    side: JSON_SIDES[loss.side],
+    way: loss.interface,
+    path: loss.path,
+    reason: loss.reason,
+  }));
+  return { kind: "declared-losses", url, protocol, version, binding, losses };
 }

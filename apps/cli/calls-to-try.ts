@@ -20,7 +20,7 @@ interface Shown {
   readonly comment: readonly string[];
   readonly koine: string;
   readonly curl: string;
-  /** Behind the path. */
+  /** Appended to the path. */
   readonly query: string;
 }
 
@@ -56,7 +56,7 @@ export async function callsToTry({ url, card, interfaces, security }: TryOptions
   ];
 }
 
-/** The way in that the card names first. */
+/** The first security scheme of the card. */
 function firstWanted({ schemes, anyOf }: Card["security"]): Wanted | undefined {
   const [name] = Object.keys(anyOf[0] ?? {});
   return name === undefined ? undefined : wantedBy(schemes[name]);

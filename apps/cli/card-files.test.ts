@@ -56,7 +56,7 @@ async function koine(...args: readonly string[]): Promise<Ran> {
 }
 
 describe("cards and keys in files", () => {
-  test("a key is made, signs, and is believed", async () => {
+  test("a new key signs a card that verifies", async () => {
     const made = await koine("key", "--alg", "ES256", "--out", at("acme"));
     expect(made.code).toBe(0);
     const published = JSON.parse(made.stdout) as { keys: Record<string, string>[] };
@@ -79,7 +79,7 @@ describe("cards and keys in files", () => {
     expect(bad.stderr).toContain("the signature does not match");
   });
 
-  test("a second key signs beside the first; signing again does not pile up", async () => {
+  test("a second key signs beside the first; signing again replaces its signature", async () => {
     expect((await koine("key", "--out", at("one"), "--kid", "one")).code).toBe(0);
     expect((await koine("key", "--out", at("two"), "--kid", "two", "--format", "pem")).code).toBe(0);
     writeFileSync(at("by-one.json"), (await koine("sign", at("card.json"), "--key", at("one.private.json"))).stdout);
@@ -93,7 +93,7 @@ describe("cards and keys in files", () => {
       );
   });
 
-  test("nothing is overwritten, and what is wrong is said", async () => {
+  test("no file is overwritten, and errors name the file", async () => {
     expect((await koine("key", "--out", at("kept"))).code).toBe(0);
     const before = readFileSync(at("kept.private.json"), "utf8");
     const again = await koine("key", "--out", at("kept"));
@@ -118,7 +118,7 @@ describe("a served card", () => {
   });
   afterAll(() => server.close());
 
-  test("is shown with who signed it", async () => {
+  test("is printed with its signer", async () => {
     const ask = (...args: readonly string[]): Promise<Ran> => koine("get", server.url, ...args);
     expect((await ask()).stdout).toMatch(/^signature +the card is signed, but not by a trusted key \(kid "acme"/m);
     const trusted = await ask("--trust", at("served.public.json"), "--require-signed", "-o", "json");

@@ -44,15 +44,15 @@ interface VerifyOptions extends TrustOptions {
 export async function verifyCardFile(path: string, options: VerifyOptions): Promise<void> {
   const check = createCardCheck(await trustOf(options));
   const bytes = new TextEncoder().encode(await readSmallFile(path, "card"));
-  const verdict = await judged(() => check(bytes));
-  if (verdict.result !== "verified") throw new CliError(EXIT.failure, sentenceOf(verdict), { code: verdict.result });
+  const outcome = await checkedResult(() => check(bytes));
+  if (outcome.result !== "verified") throw new CliError(EXIT.failure, sentenceOf(outcome), { code: outcome.result });
   const output = createOutput(options.output);
-  if (output.format === "json") await output.document({ ...verdict });
-  else await output.text(`${sentenceOf(verdict)}\n`);
+  if (output.format === "json") await output.document({ ...outcome });
+  else await output.text(`${sentenceOf(outcome)}\n`);
 }
 
-/** A wrong signature is an answer of this command, not a refusal by some agent. */
-async function judged(check: () => Promise<CardSignatureResult>): Promise<CardSignatureResult> {
+/** An invalid signature is a result of this command, not an error of an agent. */
+async function checkedResult(check: () => Promise<CardSignatureResult>): Promise<CardSignatureResult> {
   try {
     return await check();
   } catch (thrown) {

@@ -6,10 +6,10 @@ import { CliError, EXIT, usageError } from "./exit.js";
 
 /** No key, key set or card is larger. */
 const FILE_BYTES = 1024 * 1024;
-/** For the owner of the file and nobody else. */
+/** Readable by the owner only. */
 const SECRET_MODE = 0o600;
 
-/** A signer out of a private key file, PEM or JWK. What is wrong with the file is said without showing any of it. */
+/** A signer from a private key file, PEM or JWK. Errors never quote the file. */
 export async function readCardKey(path: string, options: Omit<CardSignerOptions, "key"> = {}): Promise<CardSigner> {
   const key = await readSmallFile(path, "key file");
   try {
@@ -19,7 +19,7 @@ export async function readCardKey(path: string, options: Omit<CardSignerOptions,
   }
 }
 
-/** What to say about a private key that others can read. */
+/** A warning about a private key that others can read. */
 export async function cardKeyWarning(path: string): Promise<string | undefined> {
   const { mode } = await stat(path);
   return (mode & 0o044) === 0 ? undefined : `others on this machine can read ${path}: chmod 600 ${path}`;
@@ -31,11 +31,11 @@ export interface TrustOptions {
   readonly requireSigned?: boolean;
 }
 
-/** Whom the options trust; undefined where they say nothing about it. */
+/** The trust options; undefined if none is given. */
 export async function trustOf({ trust = [], trustJku = [], requireSigned }: TrustOptions): Promise<CardTrust | undefined> {
   if (trust.length === 0 && trustJku.length === 0 && requireSigned !== true) return undefined;
   if (trust.length === 0 && trustJku.length === 0)
-    throw usageError("--require-signed needs somebody to trust", "Name a key file with --trust, or a key set with --trust-jku.");
+    throw usageError("--require-signed needs a trusted key", "Name a key file with --trust, or a key set with --trust-jku.");
   const keys = await Promise.all(trust.map(readTrustedKeys));
   return { keys: keys.flat(), trustedJku: trustJku, require: requireSigned };
 }
@@ -56,7 +56,7 @@ export function parseObject(text: string, path: string): JsonObject {
     const value: unknown = JSON.parse(text);
     if (isMembers(value)) return value;
   } catch {
-    // Said below, without the parser's words: they quote the text.
+    // Reported below without the parser's message, which quotes the text.
   }
   throw usageError(`${path} has no JSON object in it`);
 }
@@ -76,9 +76,9 @@ export async function readSmallFile(path: string, what: string): Promise<string>
 
 /** Writes a new file; one that is there already is never touched. */
 export async function writeNewFile(path: string, text: string, secret: boolean): Promise<void> {
-  // `wx` neither overwrites nor follows a link that somebody left there.
+  // `wx` neither overwrites nor follows a link.
   const handle = await open(path, "wx", secret ? SECRET_MODE : 0o644).catch((thrown: NodeJS.ErrnoException) => {
-    if (thrown.code === "EEXIST") throw new CliError(EXIT.failure, `${path} is there already, and is not overwritten`);
+    if (thrown.code === "EEXIST") throw new CliError(EXIT.failure, `${path} already exists and is not overwritten`);
     throw new CliError(EXIT.failure, `cannot write ${path} (${thrown.code ?? "unknown reason"})`);
   });
   try {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Card, Interface, Json, RemoteAgent, Skill } from "../../src/index.js";
 import { describeCardSignature } from "../../src/internal.js";
 import { type CardSignatureResult, createCardCheck } from "../../src/public/auth.js";
-import { type PeerOptions, type Visit, visit } from "./peer.js";
+import { type PeerOptions, type PeerSession, withPeer } from "./peer.js";
 import { oneLine, printable } from "./printable.js";
 import { securityLines } from "./scheme.js";
 
@@ -12,29 +12,29 @@ interface CardOptions extends PeerOptions {
 
 /** `koine card get`. */
 export async function getCard(url: string, options: CardOptions): Promise<void> {
-  const run = async ({ peer, interrupt, output }: Visit): Promise<void> => {
+  const run = async ({ peer, interrupt, output }: PeerSession): Promise<void> => {
     const card = options.extended === true ? await interrupt.race(peer.extendedCard()) : peer.card;
     const shown = { peer, card, signature: await signatureOf(card) };
     if (output.format === "json") await output.document(cardJson(shown));
     else await output.text(describeCard(shown));
   };
   // The evidence is part of the answer, with or without --verbose.
-  await visit(url, { ...options, verbose: false }, run);
+  await withPeer(url, { ...options, verbose: false }, run);
 }
 
-interface Shown {
+interface CardView {
   readonly peer: RemoteAgent;
   readonly card: Card;
   readonly signature: CardSignatureResult;
 }
 
-/** What was found out when the card came; who trusts nobody can still see whether it is signed at all. */
+/** The result of discovery; without trusted keys it still shows whether the card is signed. */
 async function signatureOf({ original }: Card): Promise<CardSignatureResult> {
   const by = original?.verifiedBy;
   return by === undefined ? createCardCheck()(original?.bytes) : { result: "verified", by };
 }
 
-function cardJson({ peer, card, signature }: Shown): Json {
+function cardJson({ peer, card, signature }: CardView): Json {
   return {
     url: peer.url,
     protocol: peer.protocol,
@@ -43,13 +43,13 @@ function cardJson({ peer, card, signature }: Shown): Json {
     proved: peer.verified,
     evidence: peer.evidence,
     signature: signature.result === "verified" ? { result: signature.result, by: signature.by } : { result: signature.result },
-    interfaces: card.interfaces.map(wayJson),
-    ways: peer.interfaces.map(wayJson),
+    interfaces: card.interfaces.map(interfaceJson),
+    ways: peer.interfaces.map(interfaceJson),
     card: originalOf(card) ?? neutralCard(card),
   };
 }
 
-function wayJson({ protocol, version, binding, url }: Interface): Json {
+function interfaceJson({ protocol, version, binding, url }: Interface): Json {
   return { protocol, version, binding, url };
 }
 
@@ -67,14 +67,14 @@ function neutralCard({ original: _bytes, ...card }: Card): Json {
   return JSON.parse(JSON.stringify(card)) as Json; // plain data, so its JSON is JSON
 }
 
-function describeCard({ peer, card, signature }: Shown): string {
+function describeCard({ peer, card, signature }: CardView): string {
   const lines = [line(`${card.name} ${card.version}`).trim(), printable(card.description)].filter((text) => text !== "");
   lines.push("");
   if (card.provider !== undefined) lines.push(`provider    ${line(card.provider.organization)} ${line(card.provider.url)}`);
   lines.push(
-    `speaks      ${peer.protocol}@${peer.version} ${peer.binding}${peer.verified ? ", proved by a live answer" : ", not proved"}`,
+    `speaks      ${peer.protocol}@${peer.version} ${peer.binding}${peer.verified ? ", verified by a live answer" : ", not verified"}`,
   );
-  lines.push(...list("interfaces", waysOf(peer, card)));
+  lines.push(...list("interfaces", interfaceLines(peer, card)));
   lines.push(...list("skills", card.skills.map(skillLine)));
   lines.push(...list("documents", documentLines(card.skills)));
   lines.push(...list("takes", [card.inputModes.join(", ")]), ...list("gives", [card.outputModes.join(", ")]));
@@ -86,7 +86,7 @@ function describeCard({ peer, card, signature }: Shown): string {
 }
 
 /** What the card names, and what other protocols were found to be spoken at the address. */
-function waysOf(peer: RemoteAgent, { interfaces }: Card): readonly string[] {
+function interfaceLines(peer: RemoteAgent, { interfaces }: Card): readonly string[] {
   const others = peer.interfaces.filter(({ protocol }) => interfaces.every((named) => named.protocol !== protocol));
   return [...interfaces, ...others].map(({ protocol, version, binding, url }) => `${protocol}@${version} ${binding} ${url}`);
 }

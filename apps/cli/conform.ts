@@ -23,12 +23,11 @@ interface ConformOptions extends CredentialOptions, IdentityCredentialOptions {
 export async function conform(url: string, options: ConformOptions): Promise<void> {
   const address = checkedAddress(url);
   const output = createOutput(options.output);
-  const credentials = await shownBy(options);
+  const credentials = await checkCredentials(options);
   if (options.through !== undefined)
     return conformThrough({ ...options, upstream: address, credentials, gateway: options.through }, output);
-  if (options.throughTokenEnv !== undefined)
-    throw usageError("--through-token-env is for the gateway of --through, and there is none", "Give --through <gateway>.");
-  const chosen = await spokenAt(address, options.protocol, credentials);
+  if (options.throughTokenEnv !== undefined) throw usageError("--through-token-env needs --through", "Give --through <gateway>.");
+  const chosen = await protocolsAt(address, options.protocol, credentials);
   // Hundreds of requirements, which no other command needs.
   const { formatDetails, formatGrid, runConformance, toGrid } = await import("../../conformance/index.js");
   const progress = startProgress({ stream: output.stderr });
@@ -53,15 +52,18 @@ export async function conform(url: string, options: ConformOptions): Promise<voi
     });
 }
 
-function runOptionsOf({ only, timeout }: ConformOptions, see: (done: number, total: number, id: string) => void): RunOptions {
-  return { only, timeoutMs: timeout, onProgress: ({ id }, done, total) => see(done, total, id) };
+function runOptionsOf(
+  { only, timeout }: ConformOptions,
+  onProgress: (done: number, total: number, id: string) => void,
+): RunOptions {
+  return { only, timeoutMs: timeout, onProgress: ({ id }, done, total) => onProgress(done, total, id) };
 }
 
-/** The checks write every request themselves, so what needs the card to be placed, or a token to be fetched, is not for them. */
-async function shownBy(options: CredentialOptions & IdentityCredentialOptions): Promise<Credentials> {
+/** The checks write every request themselves, so credentials that need the card or a token endpoint are not supported. */
+async function checkCredentials(options: CredentialOptions & IdentityCredentialOptions): Promise<Credentials> {
   if (options.apiKeyEnv !== undefined || options.clientId !== undefined)
     throw usageError(
-      "the checks are made with a token, headers or a certificate",
+      "conformance checks support only a token, headers or a certificate",
       "Give --token-env, --header, or --cert and --key.",
     );
   const { tls } = await identityCredentials(options);
@@ -79,8 +81,8 @@ async function subjectAt(address: string, credentials: Credentials): Promise<Sub
   };
 }
 
-/** The protocols to check: those somebody speaks there, or the one that was named. Nobody there at all is another matter. */
-async function spokenAt(url: string, wanted: string | undefined, credentials: Credentials): Promise<readonly Protocol[]> {
+/** The protocols to check: those found at the address, or the named one. An unreachable address is an error. */
+async function protocolsAt(url: string, wanted: string | undefined, credentials: Credentials): Promise<readonly Protocol[]> {
   const named = protocols.filter(({ id }) => id === wanted);
   if (wanted !== undefined && named.length === 0)
     throw usageError(`no protocol is called ${wanted}`, `There are: ${protocols.map(({ id }) => id).join(", ")}`);
@@ -104,7 +106,7 @@ async function spokenAt(url: string, wanted: string | undefined, credentials: Cr
 interface ThroughCommand {
   /** Where the agent itself is. */
   readonly upstream: string;
-  /** What is shown to the agent; nothing of it is shown to the gateway. */
+  /** Credentials for the agent; never sent to the gateway. */
   readonly credentials: Credentials;
   readonly gateway: string;
   /** The name of the environment variable with the gateway's token. */
@@ -125,7 +127,7 @@ async function conformThrough(command: ThroughCommand, output: Output): Promise<
   };
   const [direct, front] = await Promise.all(
     [ends.upstream, ends.gateway].map(async ({ address, credentials, wanted }) => ({
-      protocols: await spokenAt(address, wanted, credentials),
+      protocols: await protocolsAt(address, wanted, credentials),
       subject: await subjectAt(address, credentials),
     })),
   );
@@ -145,7 +147,7 @@ async function conformThrough(command: ThroughCommand, output: Output): Promise<
   if (!report.holds) throw new CliError(EXIT.failure, "the gateway breaks what holds without it", { code: "not_conforming" });
 }
 
-/** A token for the agent is not for the gateway, and the other way round; so KOINE_TOKEN, which is the agent's, is left out. */
+/** The agent's token, KOINE_TOKEN, is never sent to the gateway. */
 function gatewayCredentials({ throughTokenEnv }: ThroughCommand): Credentials {
   return throughTokenEnv === undefined ? {} : credentialsOf({ tokenEnv: throughTokenEnv });
 }

@@ -12,12 +12,12 @@ export interface CredentialOptions {
 /** RFC 9110 §5.6.2. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** What is shown to the peer. A token comes from the environment only: command lines are seen by everybody on the machine. */
+/** Credentials for the peer. A token comes from the environment only. */
 export function credentialsOf({ tokenEnv, header = [] }: CredentialOptions, env: NodeJS.ProcessEnv = process.env): Credentials {
   const headers = Object.fromEntries(header.map(readHeader));
-  const said = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+  const hasAuthorization = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
   const bearer = secretOf("--token-env", tokenEnv, "KOINE_TOKEN", env);
-  return { headers, ...(bearer === undefined || said ? {} : { bearer }) };
+  return { headers, ...(bearer === undefined || hasAuthorization ? {} : { bearer }) };
 }
 
 /** The value is not repeated in the error: it may be a secret. */
@@ -62,7 +62,7 @@ function clientOf(options: IdentityCredentialOptions, env: NodeJS.ProcessEnv): C
   const { clientId, clientSecretEnv, tokenUrl, scope } = options;
   if (clientId === undefined) {
     if (clientSecretEnv !== undefined || tokenUrl !== undefined)
-      throw usageError("a token is asked for by somebody", "Give --client-id too.");
+      throw usageError("--client-secret-env and --token-url need a client id", "Give --client-id too.");
     return undefined;
   }
   const clientSecret = secretOf("--client-secret-env", clientSecretEnv, "KOINE_CLIENT_SECRET", env);
@@ -104,7 +104,7 @@ async function readAuthority(path: string): Promise<string> {
   return pem;
 }
 
-/** What is wrong with the files is said here: later it would look like a problem of the connection. */
+/** Checks the files here: later an error would look like one of the connection. */
 async function readOwn(certPath: string, keyPath: string): Promise<{ readonly cert: string; readonly key: string }> {
   const [cert, key] = await Promise.all([readPem(certPath, "--cert"), readPem(keyPath, "--key")]);
   const certificate = checkCertificate(cert, certPath, "--cert");

@@ -42,7 +42,7 @@ function table(rows: readonly AgentRow[], columns: number): readonly string[] {
 }
 
 describe("the table of the demo", () => {
-  it("has a line for every agent, and says of one that is missing why", () => {
+  it("has a line for every agent, and the reason for a missing one", () => {
     expect(table([ROW, MISSING], 120)).toEqual([
       "agent    speaks           health            pid  msgs  failed  p50 ms  p95 ms  last message",
       "berths   a2a@0.3/JSONRPC  up (restarts 1)  4711    12       1       6      31  28 metres",
@@ -50,7 +50,7 @@ describe("the table of the demo", () => {
     ]);
   });
 
-  it("is never wider than the terminal, and shows nothing a terminal would obey", () => {
+  it("is never wider than the terminal, and has no control characters", () => {
     const lines = table([{ ...ROW, last: `\u001b[2J${"x".repeat(200)}` }], 60);
     for (const line of lines) expect(line.length).toBeLessThan(60);
     expect(lines.join("")).not.toContain("\u001b");

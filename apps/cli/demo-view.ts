@@ -4,7 +4,7 @@ import type { Output } from "./output.js";
 import { ownCommand } from "./own-command.js";
 import { oneLine, printable } from "./printable.js";
 
-/** What people and programs see of the demo. */
+/** The output of the demo. */
 interface DemoView {
   planned(harbour: Harbour): void;
   status(status: NodeStatus): void;
@@ -15,11 +15,11 @@ interface DemoView {
   end(): void;
 }
 
-/** At most so often the table is drawn, and so often figures are told where there is none. */
+/** Intervals of redrawing the table, and of printing figures without one. */
 const REDRAW_MS = 250;
 const FIGURES_MS = 10_000;
 
-/** Lines of JSON; or a table that changes in its place on a terminal; or plain lines. */
+/** JSON lines; or a live table on a terminal; or plain lines. */
 export function demoView(output: Output): DemoView {
   if (output.format === "json") return jsonView(output);
   return output.stderr.isTTY === true ? tableView(output) : plainView(output);
@@ -69,11 +69,11 @@ function plainView(output: Output): DemoView {
   };
 }
 
-const STOPPING = "Stopping. Once more stops at once.";
+const STOPPING = "Stopping. Press Ctrl-C again to stop immediately.";
 const NOTHING_LEFT = "Nothing is left running.";
 const ERASE_BELOW = "\u001b[0J";
 
-/** The table stands below everything that was said; what changes takes it away and draws it again. */
+/** The table stays below all other output; each change erases and redraws it. */
 function tableView(output: Output): DemoView {
   const { stderr } = output;
   let drawn = 0;
@@ -124,12 +124,12 @@ function upLines(demo: Demo, afterMs: number, wantedPort: number, output: Output
   const taken = wantedPort !== 0 && gateway.port !== wantedPort;
   return [
     "",
-    `Up after ${(afterMs / 1000).toFixed(1)} s: ${demo.present().length} agents, each in a process of its own, and a gateway in front of them.`,
-    ...missing.map(({ id, problem }) => yellow(`${id} is missing: ${problem ?? "cannot be had"}. Nothing stands in for it.`)),
-    ...(taken ? [yellow(`Port ${wantedPort} is taken, so that the gateway is on ${gateway.port}.`)] : []),
+    `Up after ${(afterMs / 1000).toFixed(1)} s: ${demo.present().length} agents, each in a process of its own, and one gateway.`,
+    ...missing.map(({ id, problem }) => yellow(`${id} is missing: ${problem ?? "not available"}.`)),
+    ...(taken ? [yellow(`Port ${wantedPort} is in use; the gateway listens on ${gateway.port}.`)] : []),
     `${bold("page")}  ${gateway.pageUrl ?? gateway.url}`,
     dim("Try, in another terminal:"),
-    ...triesOf(demo).map((line) => (line.startsWith("#") ? dim(`  ${line}`) : `  ${line}`)),
+    ...commandsToTry(demo).map((line) => (line.startsWith("#") ? dim(`  ${line}`) : `  ${line}`)),
     dim("Ctrl-C ends all of it."),
     "",
   ];
@@ -180,7 +180,7 @@ const HEAD = ["agent", "speaks", "health", "pid", "msgs", "failed", "p50 ms", "p
 /** Numbers stand to the right. */
 const RIGHT: ReadonlySet<number> = new Set([3, 4, 5, 6, 7]);
 
-/** The agents in figures: a head, and a line each. No line is wider than the terminal: what wraps cannot be taken away again. */
+/** The agents in figures: a head, and a line each. No line is wider than the terminal: wrapped lines cannot be erased. */
 export function agentTable(rows: readonly AgentRow[], { colors, stderr }: Output): readonly string[] {
   if (rows.length === 0) return [];
   const cells = [HEAD, ...rows.map(cellsOf)];
@@ -214,9 +214,9 @@ function cellsOf(row: AgentRow): readonly string[] {
   const { id, protocol, way, health, pid, restarts, messages, failures, p50, p95, last, problem } = row;
   const ms = (value: number | undefined): string => (value === undefined ? "–" : String(value));
   const state = restarts === 0 ? health : `${health} (restarts ${restarts})`;
-  const said = health === "up" || problem === undefined ? last : problem;
+  const note = health === "up" || problem === undefined ? last : problem;
   const figures = way === "" ? ["–", "–", "–", "–"] : [String(messages), String(failures), ms(p50), ms(p95)];
-  return [id, way === "" ? protocol : way, state, pid === undefined ? "–" : String(pid), ...figures, oneLine(said, 60)];
+  return [id, way === "" ? protocol : way, state, pid === undefined ? "–" : String(pid), ...figures, oneLine(note, 60)];
 }
 
 /** The same as one line, for where there is no terminal. */
@@ -227,14 +227,14 @@ export function figureLine(row: AgentRow): string {
 }
 
 /** Commands that work as they stand here. */
-function triesOf({ gateway, network }: Demo): readonly string[] {
+function commandsToTry({ gateway, network }: Demo): readonly string[] {
   const nodes = network.nodes();
   const berths = nodes.find(({ id }) => id === "berths");
-  const [way] = gateway.interfaces("berths").filter(({ protocol }) => !(berths?.pin ?? "").startsWith(protocol));
+  const [other] = gateway.interfaces("berths").filter(({ protocol }) => !(berths?.pin ?? "").startsWith(protocol));
   return [
-    `# ask the ${berths?.pin} agent itself, and the same one in ${way?.protocol} through the gateway`,
+    `# ask the ${berths?.pin} agent itself, and the same one in ${other?.protocol} through the gateway`,
     `${ownCommand()} send ${berths?.url} 'A place for "Aurora", 28 metres'`,
-    `${ownCommand()} send ${way?.url} 'A place for "Aurora", 28 metres'`,
+    `${ownCommand()} send ${other?.url} 'A place for "Aurora", 28 metres'`,
     "# every message with its bytes in, envelope, bytes out",
     `${ownCommand()} inspect ${gateway.url} --bytes`,
     "# kill an agent, and watch it come back",

@@ -5,7 +5,6 @@ import { CliError, EXIT } from "./exit.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
 
-/** What `koine demo` is told. */
 interface DemoCommandOptions {
   readonly output: Format;
   readonly port: number;
@@ -14,7 +13,7 @@ interface DemoCommandOptions {
   readonly open: boolean;
 }
 
-/** Runs the demo until Ctrl-C, or once as a check. */
+/** `koine demo`: runs it until Ctrl-C, or once as a check. */
 export async function runDemo(options: DemoCommandOptions): Promise<void> {
   const output = createOutput(options.output);
   const interrupt = listenForInterrupt();
@@ -31,7 +30,7 @@ async function show(options: DemoCommandOptions, interrupt: Interrupt, output: O
   const demo = await started(options, interrupt, view);
   if (demo === undefined) return;
   try {
-    // The clock of a process begins with it: this is what whoever typed the command has waited.
+    // performance.now() counts from the start of the process: the time the user has waited.
     view.up(demo, performance.now(), options.port);
     demo.traffic.start();
     if (options.open && output.stderr.isTTY === true) openPage(demo.gateway.pageUrl ?? demo.gateway.url);
@@ -43,7 +42,7 @@ async function show(options: DemoCommandOptions, interrupt: Interrupt, output: O
   }
 }
 
-/** Undefined when somebody did not want to wait; then nothing is left running either. */
+/** Undefined after an interrupt; then nothing is left running either. */
 async function started(
   { port }: DemoCommandOptions,
   { signal }: Interrupt,
@@ -62,7 +61,7 @@ async function started(
     if (signal.aborted) return undefined;
     const hint = "Another demo on the same ports? --port 0 takes free ones.";
     throw thrown instanceof Error && "code" in thrown && thrown.code === "EADDRINUSE"
-      ? new CliError(EXIT.failure, `port ${port} was taken by somebody while the agents started`, { hint })
+      ? new CliError(EXIT.failure, `port ${port} was taken by another process while the agents started`, { hint })
       : thrown;
   }
 }
@@ -98,7 +97,7 @@ const OPENERS: { readonly [platform: string]: readonly [program: string, ...args
   linux: ["xdg-open"],
 };
 
-/** Shows the page where there is something to show it on. That it cannot is no failure: the address stands in the terminal. */
+/** Opens the page in a browser, if there is one. A failure is ignored: the address is in the terminal. */
 function openPage(url: string): void {
   const opener = OPENERS[process.platform];
   const hasDisplay =

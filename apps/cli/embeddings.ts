@@ -47,7 +47,7 @@ export async function remove({ output: format, embeddingsDir: dir }: EmbeddingsO
   const output = createOutput(format);
   const removed = await removeEmbeddings({ dir });
   if (format === "json") await output.document({ dir: embeddingsDir(dir), removed });
-  else await output.text(removed ? `removed ${embeddingsDir(dir)}\n` : "nothing was there\n");
+  else await output.text(removed ? `removed ${embeddingsDir(dir)}\n` : "nothing to remove\n");
 }
 
 async function print({ dir, state, problem, parts }: EmbeddingsStatus, output: Output): Promise<void> {
@@ -59,7 +59,7 @@ async function print({ dir, state, problem, parts }: EmbeddingsStatus, output: O
   const lines = parts.map((part) => `  ${inMegabytes(part.bytes)}  ${part.name}@${part.version}`);
   const first = state === "absent" ? `not installed in ${dir}` : `${state} in ${dir}, ${inMegabytes(bytes).trim()}`;
   await output.text(`${[problem === undefined ? first : `${first}: ${problem}`, ...lines].join("\n")}\n`);
-  if (state !== "ready") output.say(`\`koine embeddings install\` brings ${state === "absent" ? "it" : "it again"}`);
+  if (state !== "ready") output.say(`Run \`koine embeddings install\` to ${state === "absent" ? "install" : "reinstall"} it`);
 }
 
 function inMegabytes(bytes: number): string {
@@ -79,7 +79,7 @@ function asProblem(thrown: unknown): unknown {
   if (code === "bad_signature")
     return new CliError(EXIT.failure, message, {
       code,
-      hint: "Nothing was installed. Ask whoever runs the registry; no option skips this check.",
+      hint: "Nothing was installed. Contact the registry's operator; this check cannot be skipped.",
     });
   return new CliError(exit, printable(message), { code });
 }

@@ -1,8 +1,8 @@
-/** What the exit code says. 0 means the tool did its job, even if the task it asked about failed. */
+/** Exit codes. 0 means that the command succeeded, even if the task it asked about failed. */
 export const EXIT = { ok: 0, failure: 1, usage: 2, unreachable: 3, auth: 4, timeout: 5, interrupted: 130 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Something went wrong, said for people: one sentence, and what to do about it. */
+/** An error for the user: one sentence, and what to do about it. */
 export interface Problem {
   readonly code: string;
   readonly message: string;

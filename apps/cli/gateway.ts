@@ -32,9 +32,9 @@ interface GatewayOptions {
   readonly watch: boolean;
 }
 
-const PROBLEM_CHARACTERS = 300;
+const LINE = 300;
 
-/** Reads a configuration and runs it until Ctrl-C, or only checks it. */
+/** `koine gateway`: runs a configuration until Ctrl-C, or only checks it. */
 export async function runGateway(file: string, options: GatewayOptions): Promise<void> {
   const output = createOutput(options.output);
   if (options.connect === true && options.check !== true)
@@ -44,7 +44,7 @@ export async function runGateway(file: string, options: GatewayOptions): Promise
   if (options.check === true) return check(file, config, options, output);
   const gateway = await startGateway(config, output, options.requireUpstreams === true);
   await sayStarted(gateway, output);
-  const stopReloading = keepFresh({ file, mark, gateway, watches: options.watch, output });
+  const stopReloading = watchForReload({ file, mark, gateway, watches: options.watch, output });
   await untilStopped(output);
   stopReloading();
   await endGateway(gateway, output);
@@ -63,18 +63,18 @@ async function check(file: string, config: GatewayConfig, options: GatewayOption
   else {
     for (const { id, url, speaks, problem } of upstreams)
       await output.text(
-        `${id}  ${url}${speaks === undefined ? "" : `  ${speaks}`}${problem === undefined ? "" : `  ${oneLine(problem, PROBLEM_CHARACTERS)}`}\n`,
+        `${id}  ${url}${speaks === undefined ? "" : `  ${speaks}`}${problem === undefined ? "" : `  ${oneLine(problem, LINE)}`}\n`,
       );
     for (const warning of warnings) output.say(output.colors.yellow(`warning: ${warning}`));
-    output.say(`${file} is sound.`);
+    output.say(`${file} is valid.`);
   }
   if (down.length > 0)
-    throw new CliError(EXIT.unreachable, `${down.length} of ${upstreams.length} upstreams cannot be reached`, {
+    throw new CliError(EXIT.unreachable, `${down.length} of ${upstreams.length} upstreams are unreachable`, {
       code: "unavailable",
     });
 }
 
-/** Opens a gateway; what keeps it from starting is said in words that help. */
+/** Opens a gateway; a start-up error comes with a hint. */
 export async function startGateway(config: GatewayConfig, output: Output, requireUpstreams: boolean): Promise<Gateway> {
   const { port = 8080, host = "127.0.0.1" } = config.document.listen ?? {};
   try {
@@ -95,24 +95,23 @@ export async function sayStarted(gateway: Gateway, output: Output, tryIt = false
   else sayGateway(gateway, output, tryIt);
 }
 
-/** Lets calls under way end, and says what was lost in all of them. */
+/** Waits for calls in progress, then prints the losses of the run. */
 export async function endGateway(gateway: Gateway, output: Output): Promise<void> {
   await gateway.close();
   if (output.format === "json") await output.line({ kind: "losses", agents: lossesJson(gateway.losses()) });
   else for (const line of lossLines(gateway.losses())) output.say(line);
 }
 
-/** Takes the file into use again whenever it changes, and on SIGHUP. */
-interface Fresh {
+interface ReloadOptions {
   readonly file: string;
-  /** Of the file as it was read. */
+  /** The state of the file when it was read. */
   readonly mark: ConfigMark;
   readonly gateway: Gateway;
   readonly watches: boolean;
   readonly output: Output;
 }
 
-function keepFresh({ file, mark, gateway, watches, output }: Fresh): () => void {
+function watchForReload({ file, mark, gateway, watches, output }: ReloadOptions): () => void {
   async function reload(): Promise<void> {
     try {
       const report = await gateway.reload(await readConfig(file));
@@ -121,7 +120,8 @@ function keepFresh({ file, mark, gateway, watches, output }: Fresh): () => void 
     } catch (thrown) {
       const message = thrown instanceof ConfigError ? thrown.problems.map(problemText).join("\n  ") : problemOf(thrown).message;
       if (output.format === "json") output.say(JSON.stringify({ error: { code: "reload_refused", message } }));
-      else output.say(output.colors.yellow(`Not taken into use, the old configuration still is:\n  ${printable(message)}`));
+      else
+        output.say(output.colors.yellow(`Reload rejected; still running the previous configuration:\n  ${printable(message)}`));
     }
   }
   const onHangUp = (): void => void reload();
@@ -133,12 +133,12 @@ function keepFresh({ file, mark, gateway, watches, output }: Fresh): () => void 
   };
 }
 
-/** A system that has no more watches to give is no reason not to run. */
+/** A system without free file watches is no reason not to run. */
 function watched(file: string, mark: ConfigMark, changed: () => void, output: Output): ConfigWatch | undefined {
   try {
     return watchConfig(file, changed, mark);
   } catch (thrown) {
-    output.say(output.colors.yellow(`warning: ${file} is not watched (${problemOf(thrown).message}); SIGHUP takes it into use`));
+    output.say(output.colors.yellow(`warning: ${file} is not watched (${problemOf(thrown).message}); send SIGHUP to reload it`));
     return undefined;
   }
 }
@@ -147,7 +147,7 @@ function namesOf({ added, changed, removed, kept }: Awaited<ReturnType<Gateway["
   return { added: [...added], changed: [...changed], removed: [...removed], kept: [...kept] };
 }
 
-/** What is wrong with a configuration is a usage error, each problem on a line of its own. */
+/** Reports an invalid configuration as a usage error, one problem per line. */
 export async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -162,9 +162,7 @@ export async function explained<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const LINE = 300;
-
-/** Everything an operator wants to know when a gateway has started. */
+/** The start-up text. */
 function sayGateway(gateway: Gateway, output: Output, tryIt: boolean): void {
   const { bold, dim, yellow } = output.colors;
   output.say(`Gateway at ${bold(gateway.url)}`);
@@ -174,7 +172,7 @@ function sayGateway(gateway: Gateway, output: Output, tryIt: boolean): void {
   if (gateway.pageUrl !== undefined) output.say(`  page       ${gateway.pageUrl}`);
   for (const warning of gateway.warnings) output.say(yellow(`  warning    ${warning}`));
   if (tryIt) sayCalls(gateway, output);
-  output.say(dim("\nCtrl-C stops it, after the calls under way have ended."));
+  output.say(dim("\nPress Ctrl-C to stop; calls in progress are finished first."));
 }
 
 function sayAgent(agent: AgentStatus, output: Output): void {
@@ -182,25 +180,25 @@ function sayAgent(agent: AgentStatus, output: Output): void {
   const paint = agent.health === "up" ? green : red;
   output.say(`  ${bold(agent.name)}  ${paint(agent.health)}  ${agent.mode}  ${oneLine(agent.card.description, LINE)}`);
   for (const { id, url, speaks, proved, problem, evidence } of agent.upstreams) {
-    const known = speaks === undefined ? "" : `  ${speaks}, ${proved ? "proved by a live answer" : "not proved yet"}`;
-    output.say(`    behind   ${id === agent.name ? "" : `${id}  `}${url}${known}`);
+    const known = speaks === undefined ? "" : `  ${speaks}, ${proved ? "verified by a live answer" : "not verified yet"}`;
+    output.say(`    upstream ${id === agent.name ? "" : `${id}  `}${url}${known}`);
     if (problem !== undefined) output.say(yellow(`             ${oneLine(problem, LINE)}`));
     for (const sentence of evidence) output.say(dim(`             ${oneLine(sentence, LINE)}`));
   }
   for (const { protocol, version, binding, url } of agent.interfaces)
-    output.say(dim(`    in front ${`${protocol}@${version}`.padEnd(10)} ${binding.padEnd(10)} ${url}`));
-  for (const line of [...standIns(agent), ...agent.notes]) output.say(`    note     ${line}`);
+    output.say(dim(`    listener ${`${protocol}@${version}`.padEnd(10)} ${binding.padEnd(10)} ${url}`));
+  for (const line of [...emulations(agent), ...agent.notes]) output.say(`    note     ${line}`);
 }
 
-/** What the gateway does in place of an agent whose wire cannot. */
-function standIns({ upstreams, mode }: AgentStatus): readonly string[] {
+/** Features that the gateway emulates because the upstream protocol lacks them. */
+function emulations({ upstreams, mode }: AgentStatus): readonly string[] {
   if (mode === "relay") return [];
   const spoken = new Set(upstreams.flatMap(({ speaks }) => (speaks === undefined ? [] : [speaks.split("@", 1)[0]])));
   return protocols
     .filter(({ id }) => spoken.has(id))
     .flatMap(({ id, traits }) => [
-      ...(traits.streaming ? [] : [`${id} has no streams: one final event stands for them`]),
-      ...(traits.tasks ? [] : [`${id} has no tasks: the gateway's own task stands for them`]),
+      ...(traits.streaming ? [] : [`${id} has no streaming: emulated by one final event`]),
+      ...(traits.tasks ? [] : [`${id} has no tasks: emulated by tasks of the gateway`]),
     ]);
 }
 
@@ -247,19 +245,16 @@ function reloadLine({ added, changed, removed, kept, warnings }: ReloadReport): 
   const words = (what: string, names: readonly string[]): readonly string[] =>
     names.length === 0 ? [] : [`${what} ${names.join(", ")}`];
   const all = [...words("added", added), ...words("changed", changed), ...words("removed", removed), ...words("kept", kept)];
-  return [
-    `The configuration was read anew and is in use: ${all.join("; ")}.`,
-    ...warnings.map((each) => `  warning    ${each}`),
-  ].join("\n");
+  return [`Configuration reloaded: ${all.join("; ")}.`, ...warnings.map((each) => `  warning    ${each}`)].join("\n");
 }
 
-/** What could not be carried in a run; that nothing was lost is said with how much went through. */
+/** The losses of a run, per agent. */
 function lossLines(agents: readonly AgentLosses[]): readonly string[] {
   return agents.flatMap(({ agent, messages, losses, others }) => {
     const through = `${messages} ${messages === 1 ? "message" : "messages"}`;
     if (losses.length === 0 && others === 0) return [`${agent}: nothing was lost in ${through}.`];
     return [
-      `${agent}: lost on the way in ${through}:`,
+      `${agent}: lost in ${through}:`,
       ...losses.map(
         ({ count, protocol, path, reason }) =>
           `  ${String(count).padStart(5)} × ${protocol.padEnd(6)} ${oneLine(path, 80)} (${oneLine(reason, LINE)})`,

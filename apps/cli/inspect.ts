@@ -16,7 +16,7 @@ import { CliError, EXIT } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
 import { MessagePrinter } from "./message-printer.js";
 import { createOutput, type Format, type Output } from "./output.js";
-import { checkedAddress, shownCredentials } from "./peer.js";
+import { checkedAddress, peerCredentials } from "./peer.js";
 
 export interface InspectFilterOptions {
   readonly agent?: string;
@@ -27,7 +27,7 @@ export interface InspectFilterOptions {
   readonly text?: string;
 }
 
-interface InspectOptions extends LookOptions, InspectFilterOptions {
+interface InspectOptions extends HostOptions, InspectFilterOptions {
   readonly output: Format;
   readonly bytes?: boolean;
   readonly tree?: boolean;
@@ -41,38 +41,41 @@ export function filterOf({ agent, trace, protocol, direction, failed, text }: In
 
 export async function inspect(url: string, options: InspectOptions): Promise<void> {
   const output = createOutput(options.output);
-  await look(url, options, (host) => (options.once === true ? showOnce(host, options, output) : showLive(host, options, output)));
+  await withHost(url, options, (host) =>
+    options.once === true ? showOnce(host, options, output) : showLive(host, options, output),
+  );
 }
 
-/** The oldest first, as they would have passed. */
+/** The oldest first. */
 async function showOnce(host: InspectedHost, options: InspectOptions, output: Output): Promise<void> {
   const summaries = await readMessages(host, filterOf(options), options.last);
   const found: CapturedMessage[] = [];
   for (const { id } of summaries.toReversed()) {
-    const sighting = await readMessage(host, id);
-    if (sighting !== undefined) found.push(sighting);
+    const captured = await readMessage(host, id);
+    if (captured !== undefined) found.push(captured);
   }
   found.sort((a, b) => a.at - b.at);
-  const shown = shower(host, options, output);
+  const shown = groupPrinter(host, options, output);
   for (const group of ExchangeGroups.of(found)) await shown(group);
 }
 
 async function showLive(host: InspectedHost, options: InspectOptions, output: Output): Promise<void> {
-  const shown = shower(host, options, output);
+  const shown = groupPrinter(host, options, output);
   const groups = new ExchangeGroups(shown);
   try {
     for await (const item of followFeed(host, filterOf(options))) {
-      if (item.kind === "message") groups.see(item.message);
-      else if (item.kind === "gap") output.say(output.colors.yellow(`at least ${item.missed} messages were forgotten unseen`));
-      else if (item.kind === "cut") output.say(output.colors.dim(`${item.error.message}; trying again`));
-      else if (options.output === "text") output.say(output.colors.dim(`Looking at ${host.url}. Ctrl-C ends it.`));
+      if (item.kind === "message") groups.add(item.sighting);
+      else if (item.kind === "gap")
+        output.say(output.colors.yellow(`at least ${item.missed} messages were dropped before they were read`));
+      else if (item.kind === "cut") output.say(output.colors.dim(`${item.error.message}; reconnecting`));
+      else if (options.output === "text") output.say(output.colors.dim(`Following ${host.url}. Press Ctrl-C to stop.`));
     }
   } finally {
     await groups.end();
   }
 }
 
-function shower(
+function groupPrinter(
   host: InspectedHost,
   options: InspectOptions,
   output: Output,
@@ -81,33 +84,32 @@ function shower(
   const drawn = new Set<string>();
   return async (group) => {
     if (output.format === "json") {
-      for (const sighting of group) await output.line(sighting as unknown as Json); // read as JSON
+      for (const captured of group) await output.line(captured as unknown as Json); // read as JSON
       return;
     }
     const [first] = group;
     if (first === undefined) return;
     if (options.tree !== true) return printer.group(group);
-    // In one look every trace is drawn once; live it is drawn again when more of it has ended.
+    // With --once every trace is drawn once; live it is drawn again when more of it has ended.
     if (options.once === true && drawn.has(first.traceId)) return;
     drawn.add(first.traceId);
     await printer.tree(await readTrace(host, first.traceId));
   };
 }
 
-export interface LookOptions extends CredentialOptions, IdentityCredentialOptions {}
+export interface HostOptions extends CredentialOptions, IdentityCredentialOptions {}
 
-const NOTHING_THERE =
-  "A gateway shows its messages only to callers of its own machine, or to those it was told of; and the inspector must be on.";
+const NOT_FOUND_HINT = "The inspector must be enabled, and it admits only loopback callers and those its configuration names.";
 
-/** Reaches a gateway for as long as the command runs. Ends without a complaint on Ctrl-C, or after `forMs`. */
-export async function look(
+/** Runs with a gateway until Ctrl-C, or for `forMs`; neither is an error. */
+export async function withHost(
   url: string,
-  options: LookOptions,
+  options: HostOptions,
   run: (host: InspectedHost) => Promise<void>,
   forMs?: number,
 ): Promise<void> {
   const address = checkedAddress(url);
-  const credentials = await shownCredentials(options);
+  const credentials = await peerCredentials(options);
   const link = poolLink({ tls: credentials.tls });
   const interrupt = listenForInterrupt();
   const limited = forMs === undefined ? undefined : limitedSignal(interrupt.signal, forMs);
@@ -117,7 +119,7 @@ export async function look(
   } catch (thrown) {
     if (signal.aborted) return;
     if (thrown instanceof AgentError && thrown.code === "not_found")
-      throw new CliError(EXIT.failure, `${address} shows no messages`, { code: "not_found", hint: NOTHING_THERE });
+      throw new CliError(EXIT.failure, `${address} shows no messages`, { code: "not_found", hint: NOT_FOUND_HINT });
     throw thrown;
   } finally {
     limited?.stop();
@@ -126,24 +128,21 @@ export async function look(
   }
 }
 
-/** How long a call that ended is waited for: the last bytes of its response pass a moment later. */
+/** Delay before an ended call is shown: the last bytes of its response are captured a moment later. */
 const SETTLE_MS = 100;
-/** Calls that are waited for at a time; the oldest is shown as it is. */
-const MOST_HELD = 10_000;
+/** Limit of calls held at a time; beyond it the oldest is shown as it is. */
+const MAX_HELD = 10_000;
 
 interface Held {
-  sighting: CapturedMessage;
+  captured: CapturedMessage;
   timer: NodeJS.Timeout | undefined;
 }
 
-/**
- * Puts together what belongs to one exchange: a call that came in, and the calls that were made to answer it. Each is shown
- * once, when it is over.
- */
+/** Groups an inbound call with the outbound calls made for it. Each group is shown once, when its call has ended. */
 class ExchangeGroups {
   readonly #show: (group: readonly CapturedMessage[]) => Promise<void>;
   readonly #held = new Map<string, Held>();
-  /** Shown already; what changes later was the end of a response. */
+  /** Already shown; later updates only complete a response. */
   readonly #shown = new Set<string>();
   #showing: Promise<void> = Promise.resolve();
 
@@ -151,28 +150,32 @@ class ExchangeGroups {
     this.#show = show;
   }
 
-  /** All at once, in the order of their beginnings. */
-  static of(sightings: readonly CapturedMessage[]): readonly (readonly CapturedMessage[])[] {
-    const spans = new Set(sightings.filter(({ direction }) => direction === "in").map(({ span }) => span));
-    const isMade = ({ direction, parentSpan }: CapturedMessage): boolean => direction === "out" && spans.has(parentSpan ?? "");
-    return sightings
-      .filter((sighting) => !isMade(sighting))
-      .map((first) => [first, ...sightings.filter((each) => isMade(each) && each.parentSpan === first.span && each !== first)]);
+  /** Groups a complete list, in order of start. */
+  static of(messages: readonly CapturedMessage[]): readonly (readonly CapturedMessage[])[] {
+    const spans = new Set(messages.filter(({ direction }) => direction === "in").map(({ span }) => span));
+    const isOutboundCall = ({ direction, parentSpan }: CapturedMessage): boolean =>
+      direction === "out" && spans.has(parentSpan ?? "");
+    return messages
+      .filter((captured) => !isOutboundCall(captured))
+      .map((first) => [
+        first,
+        ...messages.filter((each) => isOutboundCall(each) && each.parentSpan === first.span && each !== first),
+      ]);
   }
 
-  see(sighting: CapturedMessage): void {
-    const { id, status } = sighting;
+  add(captured: CapturedMessage): void {
+    const { id, status } = captured;
     if (this.#shown.has(id)) return;
-    const held = this.#held.get(id) ?? { sighting, timer: undefined };
-    held.sighting = sighting;
+    const held = this.#held.get(id) ?? { captured, timer: undefined };
+    held.captured = captured;
     this.#held.set(id, held);
     if (status !== "open" && held.timer === undefined) held.timer = setTimeout(() => this.#settle(id), SETTLE_MS);
-    if (this.#held.size > MOST_HELD) this.#showOldest();
+    if (this.#held.size > MAX_HELD) this.#showOldest();
   }
 
-  /** Shows what has ended and was still waited for. */
+  /** Shows the ended calls that are still held. */
   async end(): Promise<void> {
-    const over = [...this.#held.values()].filter(({ sighting }) => sighting.status !== "open").map(({ sighting }) => sighting);
+    const over = [...this.#held.values()].filter(({ captured }) => captured.status !== "open").map(({ captured }) => captured);
     for (const { timer } of this.#held.values()) clearTimeout(timer);
     this.#held.clear();
     for (const group of ExchangeGroups.of(over)) this.#queue(group);
@@ -180,21 +183,21 @@ class ExchangeGroups {
   }
 
   #settle(id: string): void {
-    const first = this.#held.get(id)?.sighting;
+    const first = this.#held.get(id)?.captured;
     if (first === undefined || this.#waitsForCaller(first)) return;
-    const made = [...this.#held.values()].map(({ sighting }) => sighting).filter((each) => isMadeFor(each, first));
+    const made = [...this.#held.values()].map(({ captured }) => captured).filter((each) => isCalledBy(each, first));
     this.#queue([first, ...made.filter(({ status }) => status !== "open")]);
   }
 
-  /** A call that was made for one that is still under way is shown together with it. */
+  /** An outbound call is shown together with the inbound call it was made for. */
   #waitsForCaller({ direction, parentSpan }: CapturedMessage): boolean {
     if (direction === "in" || parentSpan === undefined) return false;
-    return [...this.#held.values()].some(({ sighting }) => sighting.direction === "in" && sighting.span === parentSpan);
+    return [...this.#held.values()].some(({ captured }) => captured.direction === "in" && captured.span === parentSpan);
   }
 
   #showOldest(): void {
     const [oldest] = this.#held.values();
-    if (oldest !== undefined) this.#queue([oldest.sighting]);
+    if (oldest !== undefined) this.#queue([oldest.captured]);
   }
 
   #queue(group: readonly CapturedMessage[]): void {
@@ -203,12 +206,12 @@ class ExchangeGroups {
       this.#held.delete(id);
       this.#shown.add(id);
     }
-    while (this.#shown.size > MOST_HELD) this.#shown.delete(this.#shown.values().next().value ?? "");
-    // One after the other, however slow the terminal is.
+    while (this.#shown.size > MAX_HELD) this.#shown.delete(this.#shown.values().next().value ?? "");
+    // In sequence, however slow the terminal is.
     this.#showing = this.#showing.then(() => this.#show(group)).catch(() => undefined);
   }
 }
 
-function isMadeFor(sighting: CapturedMessage, caller: CapturedMessage): boolean {
-  return sighting !== caller && caller.direction === "in" && sighting.direction === "out" && sighting.parentSpan === caller.span;
+function isCalledBy(captured: CapturedMessage, caller: CapturedMessage): boolean {
+  return captured !== caller && caller.direction === "in" && captured.direction === "out" && captured.parentSpan === caller.span;
 }

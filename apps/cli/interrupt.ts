@@ -5,7 +5,7 @@ import type { Output } from "./output.js";
 /** Ctrl-C: the first ends the wait cleanly, the second ends the process. */
 export interface Interrupt {
   readonly signal: AbortSignal;
-  /** The promise, or a refusal as soon as somebody interrupts. */
+  /** The promise, or a rejection as soon as a signal arrives. */
   race<T>(promise: Promise<T>): Promise<T>;
   stop(): void;
 }
@@ -14,10 +14,10 @@ const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 export function listenForInterrupt(): Interrupt {
   const controller = new AbortController();
-  let heard = false;
+  let interrupted = false;
   function onSignal(): void {
-    if (heard) process.exit(EXIT.interrupted);
-    heard = true;
+    if (interrupted) process.exit(EXIT.interrupted);
+    interrupted = true;
     controller.abort(new AgentError("cancelled", "interrupted: no longer waiting for the agent"));
   }
   for (const name of SIGNALS) process.on(name, onSignal);
@@ -25,17 +25,17 @@ export function listenForInterrupt(): Interrupt {
   return {
     signal,
     async race(promise) {
-      let forget: () => void = () => undefined;
-      const interrupted = new Promise<never>((_resolve, reject) => {
+      let removeListener: () => void = () => undefined;
+      const aborted = new Promise<never>((_resolve, reject) => {
         const stop = (): void => reject(signal.reason);
-        forget = () => signal.removeEventListener("abort", stop);
+        removeListener = () => signal.removeEventListener("abort", stop);
         if (signal.aborted) stop();
         else signal.addEventListener("abort", stop);
       });
       try {
-        return await Promise.race([promise, interrupted]);
+        return await Promise.race([promise, aborted]);
       } finally {
-        forget();
+        removeListener();
       }
     },
     stop() {
@@ -44,13 +44,13 @@ export function listenForInterrupt(): Interrupt {
   };
 }
 
-/** Ends with the first signal; the second one ends the process. */
+/** Resolves on the first signal; the second one ends the process. */
 export function untilStopped(output: Output): Promise<void> {
   return new Promise((resolve) => {
-    let heard = false;
+    let interrupted = false;
     function onSignal(): void {
-      if (heard) process.exit(EXIT.interrupted);
-      heard = true;
+      if (interrupted) process.exit(EXIT.interrupted);
+      interrupted = true;
       if (output.format === "text") output.say(STOPPING);
       resolve();
     }
@@ -59,5 +59,5 @@ export function untilStopped(output: Output): Promise<void> {
   });
 }
 
-/** What everybody is told who stops something that others may be using. */
-export const STOPPING = "Stopping: calls under way may end. Once more stops at once.";
+/** Printed when a server begins to shut down. */
+export const STOPPING = "Stopping; waiting for calls in progress. Press Ctrl-C again to stop immediately.";

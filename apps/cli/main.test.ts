@@ -135,13 +135,13 @@ describe("exit codes and errors", () => {
     });
   });
 
-  test("nobody there is 3", async () => {
+  test("an unreachable address exits with 3", async () => {
     const { code, stdout, stderr } = await koine(["send", "http://127.0.0.1:9", "hi", "-o", "json"]);
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(JSON.parse(stderr)).toMatchObject({ error: { code: "unavailable", hint: expect.any(String) } });
   });
 
-  test("missing or wrong credentials are 4, and the token is never shown", async () => {
+  test("missing or wrong credentials exit with 4, and the token is never printed", async () => {
     const missing = await koine(["send", closed.url, "hi"]);
     expect(missing.code).toBe(4);
     expect(missing.stderr).toContain("KOINE_TOKEN");
@@ -152,13 +152,13 @@ describe("exit codes and errors", () => {
     expect(wrong.stdout + wrong.stderr).not.toContain("wrong-token");
   });
 
-  test("silence is 5", async () => {
+  test("a timeout exits with 5", async () => {
     const { code, stderr } = await koine(["send", silentUrl, "hi", "--timeout", "0.5"]);
     expect(code).toBe(5);
     expect(stderr).toContain("--timeout");
   });
 
-  test("the version is data, and no failure", async () => {
+  test("the version goes to stdout, with exit code 0", async () => {
     const version = await koine(["--version"]);
     const { version: current } = JSON.parse(await readFile("package.json", "utf8")) as { readonly version: string };
     expect(version).toEqual({ code: 0, stdout: `${current}\n`, stderr: "" });
@@ -171,12 +171,12 @@ describe("send", () => {
     expect(await koine(["send", closed.url], { stdin: "hello\n", env })).toEqual({ code: 0, stdout: "come in\n", stderr: "" });
   });
 
-  test("a file and data travel beside the text, and -v tells how we know on stderr", async () => {
+  test("a file and data are sent beside the text, and -v prints the evidence on stderr", async () => {
     const path = join(folder, "notes.md");
     await writeFile(path, "# notes");
     const { code, stdout, stderr } = await koine(["send", open.url, "look", "--file", path, "--data", '{"a":1}', "-v"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "heard look; text, notes.md text/markdown 7, data\n" });
-    expect(stderr).toContain("proved by a live answer");
+    expect(stderr).toContain("verified by a live answer");
   });
 
   test("a message as JSON is a UTE document with its text beside it", async () => {
@@ -205,13 +205,13 @@ describe("send", () => {
     ]);
   });
 
-  test("a failed task is visible, and no failure of the tool", async () => {
+  test("a failed task is reported, with exit code 0", async () => {
     const { code, stdout, stderr } = await koine(["send", open.url, "fail"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toContain("The task failed: no luck today");
   });
 
-  test("a question is printed with the way to answer it, which works", async () => {
+  test("a question is printed with a command that answers it", async () => {
     const { code, stdout, stderr } = await koine(["send", open.url, "ask"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "which city?\n" });
     const [, id = ""] = /koine send \S+ --task (\S+) "…"/.exec(stderr) ?? [];
@@ -229,7 +229,7 @@ describe("send", () => {
     expect(await readFile(join(target, "evil.txt"), "utf8")).toBe("bytes of the file");
   });
 
-  test("a reader that has seen enough ends it quietly", async () => {
+  test("a closed pipe ends it without an error", async () => {
     const child = start(["send", open.url, "stream 5000", "--stream", "-o", "json"]);
     child.stdin?.end();
     child.stdout?.once("data", () => child.stdout?.destroy());
@@ -237,7 +237,7 @@ describe("send", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 
-  test("Ctrl-C ends the wait and tells how to go on; the work does go on until it is cancelled", async () => {
+  test("Ctrl-C ends the wait and prints how to resume; the task continues until it is cancelled", async () => {
     const child = start(["send", open.url, "slow", "--stream"]);
     child.stdin?.end();
     const ended = outcomeOf(child);
@@ -284,7 +284,7 @@ describe("task and card", () => {
     expect(counts).toEqual([2, 1]);
   });
 
-  test("the card as it came, with the evidence", async () => {
+  test("prints the original card with the evidence", async () => {
     const { stdout, stderr } = await koine(["card", "get", open.url, "-o", "json"]);
     expect(stderr).toBe("");
     expect(JSON.parse(stdout)).toMatchObject({
@@ -307,7 +307,7 @@ describe("task and card", () => {
 });
 
 describe("serve", () => {
-  test("a call under way ends, then the process does, with 0", async () => {
+  test("finishes a call in progress on SIGTERM, then exits with 0", async () => {
     const path = join(folder, "napper.mjs");
     await writeFile(
       path,
@@ -332,7 +332,7 @@ describe("serve", () => {
     expect((await ended).code).toBe(0);
   });
 
-  test("TypeScript is served, with talk on stderr only, calls to try, tokens by name and metrics", async () => {
+  test("TypeScript is served, with messages on stderr only, calls to try, tokens by name and metrics", async () => {
     const path = join(folder, "typed.ts");
     await writeFile(path, "export const handle = (message: { readonly text: string }): string => message.text;\n");
     const child = start(["serve", path, "--port", "0", "--try", "--metrics"], { KOINE_TOKENS: `ann=${TOKEN}` });
@@ -351,7 +351,7 @@ describe("serve", () => {
     expect(stderr).not.toContain(TOKEN);
   });
 
-  test("a port in use is 1, an open port without tokens 2, and a module without an agent 1", async () => {
+  test("a port in use exits with 1, an open port without tokens with 2, a module without an agent with 1", async () => {
     const path = join(folder, "nothing.mjs");
     await writeFile(path, "export const nothing = 1;");
     const empty = await koine(["serve", path, "--port", "0"]);

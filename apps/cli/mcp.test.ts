@@ -21,12 +21,12 @@ describe("koine mcp", () => {
     [["a b=http://127.0.0.1:1"], '"a b" cannot be the name of a tool'],
     [["x=http://127.0.0.1:1", "X=http://127.0.0.1:2"], "two agents are called x"],
     [["--gateway", "ftp://127.0.0.1"], "agents are reached by http and https, not by ftp:"],
-    [["http://user:secret@127.0.0.1:1"], "credentials do not belong into a URL"],
+    [["http://user:secret@127.0.0.1:1"], "credentials are not allowed in a URL"],
   ])("%j: %s", async (args, message) => {
     expect(await problemWith(...args)).toBe(message);
   });
 
-  test("does not show the token of one host to another", async () => {
+  test("does not send the token of one host to another", async () => {
     vi.stubEnv("KOINE_TOKEN", "a-token-0123456789");
     expect(await problemWith("http://127.0.0.1:1", "http://127.0.0.1:2")).toBe(
       "the same credentials would be shown to 2 hosts: http://127.0.0.1:1, http://127.0.0.1:2",

@@ -4,11 +4,11 @@ import type { AgentSource } from "../mcp/index.js";
 import { usageError } from "./exit.js";
 import { listenForInterrupt } from "./interrupt.js";
 import { createOutput } from "./output.js";
-import { checkedAddress, connectOptionsOf, lossReporter, type ReachOptions } from "./peer.js";
+import { type ConnectionOptions, checkedAddress, connectOptionsOf, lossReporter } from "./peer.js";
 import { oneLine } from "./printable.js";
 import { problemOf } from "./problem.js";
 
-interface McpCommandOptions extends ReachOptions {
+interface McpCommandOptions extends ConnectionOptions {
   readonly gateway?: readonly string[];
   readonly perSkill?: boolean;
   /** Milliseconds. */
@@ -68,7 +68,7 @@ function checkNames(agents: readonly AgentSource[]): void {
   if (twice !== undefined) throw usageError(`two agents are called ${twice}`, "Give each a name of its own.");
 }
 
-/** A token for one host is not for another, unless somebody says so. */
+/** Credentials for one host are not sent to another, unless --same-credentials is given. */
 function checkOrigins(urls: readonly string[], credentials: Credentials, { sameCredentials }: McpCommandOptions): void {
   const { headers = {}, bearer, apiKey, oauth2, tls } = credentials;
   const secret = bearer ?? apiKey ?? oauth2 ?? tls?.key ?? Object.keys(headers)[0];

@@ -21,8 +21,8 @@ export async function readContent(text: string | undefined, options: ContentOpti
   const parts: Part[] = [];
   const hasOther = file.length > 0 || data !== undefined;
   const fromStdin = text === "-" || (text === undefined && stdin.isTTY !== true && !hasOther);
-  const said = fromStdin ? await readText(stdin) : text;
-  if (said !== undefined && said !== "") parts.push(textPart(said));
+  const content = fromStdin ? await readText(stdin) : text;
+  if (content !== undefined && content !== "") parts.push(textPart(content));
   else if (!hasOther) throw usageError("there is nothing to send", 'Give a text: koine send <url> "hello", or pipe one in.');
   let left = ATTACHED_BYTES;
   for (const path of file) {
@@ -43,7 +43,7 @@ async function readText(stdin: Stdin): Promise<string> {
     if (size > ATTACHED_BYTES) throw tooLarge("stdin");
     chunks.push(bytes);
   }
-  // The newline that ends a line in a shell is not part of what was said.
+  // The newline that ends a line in a shell is not part of the text.
   return Buffer.concat(chunks)
     .toString("utf8")
     .replace(/\r?\n$/, "");

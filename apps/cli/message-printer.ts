@@ -9,7 +9,7 @@ const TEXT_CHARACTERS = 100;
 const NAME_CHARACTERS = 60;
 const REASON_CHARACTERS = 300;
 
-/** Exchanges for people. Whatever came from elsewhere is made harmless before colours are added. */
+/** Prints exchanges as text. Content from the wire is sanitized before colours are added. */
 export class MessagePrinter {
   readonly #output: Output;
   readonly #bytes: boolean;
@@ -21,28 +21,28 @@ export class MessagePrinter {
     this.#colors = pc.createColors(output.stdout.isTTY === true && pc.isColorSupported);
   }
 
-  /** One exchange: the call that came in first, then those that were made for it. */
+  /** One exchange: the inbound call, then the outbound calls made for it. */
   async group([first, ...made]: readonly CapturedMessage[]): Promise<void> {
     if (first === undefined) return;
     const { dim, bold } = this.#colors;
     const lines = [
-      `${dim(timeOf(first.at))}  ${bold(oneLine(first.agent, NAME_CHARACTERS))}  ${saidIn(first)}  ${this.#outcome(first)}`,
-      ...this.#way(first),
-      ...made.flatMap((sighting) => this.#way(sighting)),
+      `${dim(timeOf(first.at))}  ${bold(oneLine(first.agent, NAME_CHARACTERS))}  ${summaryOf(first)}  ${this.#outcome(first)}`,
+      ...this.#details(first),
+      ...made.flatMap((captured) => this.#details(captured)),
       `  ${dim(`trace ${first.traceId}`)}`,
       "",
     ];
     await this.#write(lines);
   }
 
-  /** A trace, every call below the one it follows from. */
-  async tree(sightings: readonly CapturedMessage[]): Promise<void> {
-    const [first] = sightings;
+  /** A trace as a tree of calls. */
+  async tree(messages: readonly CapturedMessage[]): Promise<void> {
+    const [first] = messages;
     if (first === undefined) return;
-    const spans = new Set(sightings.map(({ span }) => span));
-    const roots = sightings.filter(({ parentSpan }) => parentSpan === undefined || !spans.has(parentSpan));
+    const spans = new Set(messages.map(({ span }) => span));
+    const roots = messages.filter(({ parentSpan }) => parentSpan === undefined || !spans.has(parentSpan));
     const { bold } = this.#colors;
-    await this.#write([bold(`trace ${first.traceId}`), ...this.#branches(roots, sightings, "", new Set()), ""]);
+    await this.#write([bold(`trace ${first.traceId}`), ...this.#branches(roots, messages, "", new Set()), ""]);
   }
 
   #branches(
@@ -52,13 +52,13 @@ export class MessagePrinter {
     drawn: Set<string>,
   ): readonly string[] {
     const { dim } = this.#colors;
-    return siblings.flatMap((sighting, index) => {
-      // Spans that name each other come from outside; nobody is drawn twice.
-      if (drawn.has(sighting.id)) return [];
-      drawn.add(sighting.id);
+    return siblings.flatMap((captured, index) => {
+      // Spans come from the wire and may form a cycle: each is drawn once.
+      if (drawn.has(captured.id)) return [];
+      drawn.add(captured.id);
       const last = index === siblings.length - 1;
-      const children = all.filter(({ parentSpan }) => parentSpan === sighting.span);
-      const line = `${this.#parties(sighting)}  ${viaOf(sighting)}  ${saidIn(sighting)}  ${this.#outcome(sighting)}`;
+      const children = all.filter(({ parentSpan }) => parentSpan === captured.span);
+      const line = `${this.#parties(captured)}  ${viaOf(captured)}  ${summaryOf(captured)}  ${this.#outcome(captured)}`;
       return [
         `${dim(indent + (last ? "└─ " : "├─ "))}${line}`,
         ...this.#branches(children, all, indent + (last ? "   " : "│  "), drawn),
@@ -66,16 +66,16 @@ export class MessagePrinter {
     });
   }
 
-  #way(sighting: CapturedMessage): readonly string[] {
+  #details(captured: CapturedMessage): readonly string[] {
     const { dim, yellow } = this.#colors;
-    const { request, response, losses } = sighting;
+    const { request, response, losses } = captured;
     const sizes = [request, response].map((wire) => (wire === undefined ? "–" : `${wire.bytes} B`)).join(" → ");
     const lost = losses.map(
       ({ path, reason }) => `    ${yellow("lost")} ${oneLine(path, NAME_CHARACTERS)}: ${oneLine(reason, REASON_CHARACTERS)}`,
     );
-    const head = `  ${this.#parties(sighting)}  ${viaOf(sighting)}  ${dim(sizes)}  ${dim(factsOf(sighting))}`;
-    const outcome = sighting.direction === "out" ? `  ${this.#outcome(sighting)}` : "";
-    return [head.trimEnd() + outcome, ...lost, ...(this.#bytes ? this.#contents(sighting) : [])];
+    const head = `  ${this.#parties(captured)}  ${viaOf(captured)}  ${dim(sizes)}  ${dim(factsOf(captured))}`;
+    const outcome = captured.direction === "out" ? `  ${this.#outcome(captured)}` : "";
+    return [head.trimEnd() + outcome, ...lost, ...(this.#bytes ? this.#contents(captured) : [])];
   }
 
   /** Wire in, envelope, wire out. */
@@ -132,7 +132,7 @@ function why(message: string | undefined): string {
   return message === undefined || message === "" ? "" : ` (${oneLine(message, REASON_CHARACTERS)})`;
 }
 
-function saidIn({ operation, text }: CapturedMessage): string {
+function summaryOf({ operation, text }: CapturedMessage): string {
   return text === "" ? operation : `${operation} “${oneLine(text, TEXT_CHARACTERS)}”`;
 }
 
@@ -148,7 +148,7 @@ function factsOf({ taskId, events }: CapturedMessage): string {
   return oneLine(facts.filter((fact) => fact !== "").join(" · "), NAME_CHARACTERS);
 }
 
-/** The clock on the wall, with milliseconds. */
+/** Local time with milliseconds. */
 function timeOf(at: number): string {
   const time = new Date(at);
   const two = (value: number): string => String(value).padStart(2, "0");

@@ -5,7 +5,7 @@ import { checkedAddress } from "./peer.js";
 import { oneLine, printable, shellWord } from "./printable.js";
 
 describe("values of options", () => {
-  test("what is taken", () => {
+  test("parses valid values", () => {
     expect(parsePort("0")).toBe(0);
     expect(parsePort("65535")).toBe(65_535);
     expect(parseSeconds("1.5")).toBe(1_500);
@@ -48,7 +48,7 @@ describe("credentialsOf", () => {
     expect(credentialsOf({}, {})).toEqual({ headers: {} });
   });
 
-  test("what is wrong is said without the secret", () => {
+  test("errors do not contain the secret", () => {
     expect(() => credentialsOf({ tokenEnv: "NOT_SET" }, {})).toThrow("--token-env names NOT_SET, and that variable is not set");
     expect(() => credentialsOf({ header: ["secret-without-name"] }, {})).toThrow("--header does not look like 'Name: value'");
     expect(() => credentialsOf({ header: ["X-Key: a\r\nX-Other: b"] }, {})).toThrow("--header does not look like 'Name: value'");
@@ -63,19 +63,19 @@ describe("checkedAddress", () => {
     },
   );
 
-  test("a password in it is not repeated", () => {
-    expect(() => checkedAddress("http://ann:secret@host")).toThrow("credentials do not belong into a URL");
+  test("the error does not repeat a password", () => {
+    expect(() => checkedAddress("http://ann:secret@host")).toThrow("credentials are not allowed in a URL");
   });
 });
 
-describe("text from elsewhere", () => {
-  test("cannot steer the terminal", () => {
+describe("untrusted text", () => {
+  test("cannot control the terminal", () => {
     expect(printable("a\u001b[31mb\u0007c\r\nd\te\u202ef")).toBe("a�[31mb�c\nd\te�f");
     expect(oneLine(" a\n\n b ", 80)).toBe("a b");
     expect(oneLine("abcdef", 4)).toBe("abc…");
   });
 
-  test("cannot become a command of its own when copied", () => {
+  test("cannot become a command when copied", () => {
     expect(shellWord("4f1c-2.a:b")).toBe("4f1c-2.a:b");
     expect(shellWord("x; rm -rf ~")).toBe("'x; rm -rf ~'");
     expect(shellWord("it's $(here)\n")).toBe("'it'\\''s $(here) '");

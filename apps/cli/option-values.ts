@@ -53,7 +53,7 @@ export function collectPairs(text: string, before: ReadonlyMap<string, string> =
   return new Map(before).set(text.slice(0, equals), text.slice(equals + 1));
 }
 
-/** `protocol.key=value`, several times: what each protocol is told when it is served. */
+/** `protocol.key=value`, several times: the settings of each protocol. */
 export function settingsOf(pairs: ReadonlyMap<string, string>): { readonly [protocol: string]: JsonObject } {
   const settings = new Map<string, Map<string, Json>>();
   for (const [path, value] of pairs) {

@@ -13,24 +13,24 @@ export interface Streams {
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 }
 
-/** Data goes to stdout, talk to stderr, and nothing else writes to either. */
+/** Data goes to stdout, messages to stderr; nothing else writes to either. */
 export interface Output extends Streams {
   readonly format: Format;
   readonly colors: ReturnType<typeof pc.createColors>;
-  /** Data as text, as it is; on a terminal without what a terminal would obey. */
+  /** Data as text; on a terminal without control characters. */
   text(text: string): Promise<void>;
   /** One document, indented. */
   document(value: Json): Promise<void>;
   /** One of many documents, on one line. */
   line(value: Json): Promise<void>;
-  /** A line of talk. */
+  /** A message on stderr. */
   say(text: string): void;
 }
 
 export function createOutput(format: Format, streams: Streams = process): Output {
   const { stdout, stderr } = streams;
   const write = async (text: string): Promise<void> => {
-    // A reader that is slower than the agent makes us wait, not remember.
+    // Backpressure: wait for a slow reader instead of buffering.
     if (!stdout.write(text)) await once(stdout, "drain");
   };
   return {

@@ -7,13 +7,13 @@ import { type Interrupt, listenForInterrupt } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { oneLine, shellWord } from "./printable.js";
 
-/** Who we are, whom we trust, and by which way. */
-export interface ReachOptions extends CredentialOptions, IdentityCredentialOptions, TrustOptions {
+/** Credentials, trust and the interface to use. */
+export interface ConnectionOptions extends CredentialOptions, IdentityCredentialOptions, TrustOptions {
   readonly protocol?: string;
 }
 
-/** The options of every command that calls somebody. */
-export interface PeerOptions extends ReachOptions {
+/** The options of every command that calls an agent. */
+export interface PeerOptions extends ConnectionOptions {
   readonly output: Format;
   /** Milliseconds. */
   readonly timeout?: number;
@@ -23,16 +23,16 @@ export interface PeerOptions extends ReachOptions {
 const DISCOVER_MS = 10_000;
 
 /** A connected peer for as long as the command runs. */
-export interface Visit {
+export interface PeerSession {
   readonly peer: RemoteAgent;
   readonly interrupt: Interrupt;
   readonly output: Output;
-  /** What a further command has to be told to reach the agent the same way; begins with a space, or is empty. */
-  readonly manner: string;
+  /** Options that connect a further command in the same way; begins with a space, or is empty. */
+  readonly connectFlags: string;
 }
 
-/** Connects, runs, and closes, whatever happens. */
-export async function visit<T>(url: string, options: PeerOptions, run: (visit: Visit) => Promise<T>): Promise<T> {
+/** Connects, runs, and always closes. */
+export async function withPeer<T>(url: string, options: PeerOptions, run: (withPeer: PeerSession) => Promise<T>): Promise<T> {
   const address = checkedAddress(url);
   const output = createOutput(options.output);
   const { timeout } = options;
@@ -45,9 +45,9 @@ export async function visit<T>(url: string, options: PeerOptions, run: (visit: V
   const interrupt = listenForInterrupt();
   let peer: RemoteAgent | undefined;
   try {
-    peer = await interrupt.race(reach(address, connectOptions));
-    if (options.verbose === true) sayEvidence(peer, output);
-    return await run({ peer, interrupt, output, manner: mannerOf(options) });
+    peer = await interrupt.race(connectTo(address, connectOptions));
+    if (options.verbose === true) printEvidence(peer, output);
+    return await run({ peer, interrupt, output, connectFlags: connectFlagsOf(options) });
   } finally {
     interrupt.stop();
     // A second interrupt must be able to end a close that hangs, so the default reaction is back by now.
@@ -56,8 +56,8 @@ export async function visit<T>(url: string, options: PeerOptions, run: (visit: V
   }
 }
 
-/** The options that name files, places and variables. No secret is among them, because none is ever an option. */
-function mannerOf(options: PeerOptions): string {
+/** Options that name files, addresses and variables. Secrets are never options, so none is among them. */
+function connectFlagsOf(options: PeerOptions): string {
   const { protocol, tokenEnv, apiKeyEnv, clientId, clientSecretEnv, tokenUrl, ca, cert, key } = options;
   const given = {
     protocol,
@@ -75,36 +75,37 @@ function mannerOf(options: PeerOptions): string {
     .join("");
 }
 
-async function reach(address: string, options: ConnectOptions): Promise<RemoteAgent> {
+async function connectTo(address: string, options: ConnectOptions): Promise<RemoteAgent> {
   try {
     return await connect(address, options);
   } catch (thrown) {
     if (!(thrown instanceof AgentError) || !thrown.message.startsWith("something answers")) throw thrown;
     // A port that speaks TLS answers to clear text with an error of its own, which is no protocol.
     const tls = address.startsWith("http:") ? " If it is served under TLS, write https://" : "";
-    const hint = options.pin === undefined ? `Is the path right?${tls}` : `Without --protocol whatever it speaks is taken.${tls}`;
+    const hint =
+      options.pin === undefined ? `Is the path right?${tls}` : `Without --protocol any protocol it speaks is accepted.${tls}`;
     throw new CliError(EXIT.failure, thrown.message, { code: thrown.code, hint });
   }
 }
 
-/** Everything the options and the environment say about who we are. */
-export async function shownCredentials(options: CredentialOptions & IdentityCredentialOptions) {
+/** The credentials of the options and the environment. */
+export async function peerCredentials(options: CredentialOptions & IdentityCredentialOptions) {
   return { ...credentialsOf(options), ...(await identityCredentials(options)) };
 }
 
-/** How somebody is connected to who was given these options. */
-export async function connectOptionsOf(options: ReachOptions) {
+/** The options for `connect()`. */
+export async function connectOptionsOf(options: ConnectionOptions) {
   const { protocol } = options;
   const trust = await trustOf(options);
   return {
     as: "koine",
-    credentials: await shownCredentials(options),
+    credentials: await peerCredentials(options),
     ...(protocol === undefined ? {} : { pin: protocol }),
     ...(trust === undefined ? {} : { trust }),
   } satisfies ConnectOptions;
 }
 
-/** `localhost:8080` is a URL to the parser, of a scheme called localhost; nobody means that. */
+/** Rejects `localhost:8080`, which parses as a URL of the scheme `localhost`. */
 export function checkedAddress(url: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url))
     throw usageError(`${JSON.stringify(url)} is not a URL`, `Did you mean http://${url.replace(/^\/+/, "")}?`);
@@ -113,28 +114,28 @@ export function checkedAddress(url: string): string {
   if (protocol !== "http:" && protocol !== "https:")
     throw usageError(`agents are reached by http and https, not by ${protocol}`, "It looks like http://host:port");
   if (username !== "" || password !== "")
-    throw usageError("credentials do not belong into a URL", "Set KOINE_TOKEN, or use --header");
+    throw usageError("credentials are not allowed in a URL", "Set KOINE_TOKEN, or use --header");
   return url;
 }
 
-function sayEvidence(peer: RemoteAgent, output: Output): void {
+function printEvidence(peer: RemoteAgent, output: Output): void {
   const { colors } = output;
-  const proof = peer.verified ? "proved by a live answer" : "not proved yet";
+  const proof = peer.verified ? "verified by a live answer" : "not verified yet";
   output.say(colors.dim(`${peer.protocol}@${peer.version} ${peer.binding}, ${proof}`));
   for (const sentence of peer.evidence) output.say(colors.dim(`  ${oneLine(sentence, 500)}`));
 }
 
-/** A long stream may lose the same kind of thing at every event; nobody reads more lines than these. */
-const TOLD_AT_MOST = 20;
+/** Limit of reported losses: a long stream may lose something with every event. */
+const MAX_REPORTED = 20;
 
 /** Says what the protocol could not carry, each thing once: with `-o json` as JSON, because then stderr is read by programs. */
 export function lossReporter(output: Output): LossSink {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return ({ protocol, path, valueKind, reason }: Loss) => {
     const key = `${path} ${reason}`;
-    if (told.has(key) || told.size >= TOLD_AT_MOST) return;
-    told.add(key);
+    if (reported.has(key) || reported.size >= MAX_REPORTED) return;
+    reported.add(key);
     if (output.format === "json") output.say(JSON.stringify({ loss: { protocol, path, kind: valueKind, reason } }));
-    else output.say(output.colors.dim(`lost on the way: ${oneLine(path, 200)} (${oneLine(reason, 300)})`));
+    else output.say(output.colors.dim(`lost: ${oneLine(path, 200)} (${oneLine(reason, 300)})`));
   };
 }

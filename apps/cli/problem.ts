@@ -3,17 +3,17 @@ import { CliError, EXIT, type ExitCode, type Problem } from "./exit.js";
 
 const GIVE_CA = "If you know who made it, give the certificate of that authority with --ca FILE.";
 
-/** By what the handshake ended with; Node and OpenSSL name these. */
+/** By the error code of the handshake, as Node and OpenSSL name them. */
 const TLS_HINTS: readonly (readonly [code: RegExp, hint: string])[] = [
   [/^(SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(VERIFY|GET)_.*)$/, GIVE_CA],
   [/^DEPTH_ZERO_SELF_SIGNED_CERT$/, "If it is the right one, give it with --ca FILE."],
-  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "Call the agent by a name that stands in its certificate."],
-  [/^CERT_HAS_EXPIRED$/, "Whoever runs the agent has to renew it; `koine serve` takes new files into use by itself."],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "Call the agent by a name listed in its certificate."],
+  [/^CERT_HAS_EXPIRED$/, "The agent's operator has to renew it; `koine serve` reloads changed files automatically."],
   [/^CERT_NOT_YET_VALID$/, "Compare the clocks of this machine and of the agent's."],
   [/^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/, "Write http:// if the agent is served in clear."],
 ];
 
-/** What the errors of the library call by the names of its options, and how it is given here. */
+/** Credential options of the library, and how the command line takes them. */
 const CREDENTIALS: readonly (readonly [name: string, hint: string])[] = [
   ["credentials.apiKey", "set KOINE_API_KEY"],
   ["credentials.bearer", "set KOINE_TOKEN"],
@@ -28,11 +28,11 @@ const NOT_NOW = "The agent answers, but cannot do this now. Try again later.";
 export function hintFor(error: AgentError): string | undefined {
   const system = systemCode(error);
   if (error.code === "unauthenticated") {
-    const ways = CREDENTIALS.filter(([name]) => error.message.includes(name)).map(([, hint]) => hint);
-    return ways.length === 0 ? undefined : `To show it, ${ways.join(", or ")}.`;
+    const hints = CREDENTIALS.filter(([name]) => error.message.includes(name)).map(([, hint]) => hint);
+    return hints.length === 0 ? undefined : `To show it, ${hints.join(", or ")}.`;
   }
   if (error.code !== "unavailable") return undefined;
-  // Without a system's code nothing was wrong with the connection: it is the agent that says so.
+  // Without a system error code the connection was fine: the agent itself reported it.
   return system === undefined ? NOT_NOW : TLS_HINTS.find(([code]) => code.test(system))?.[1];
 }
 
@@ -46,32 +46,32 @@ function systemCode(thrown: unknown): string | undefined {
   return undefined;
 }
 
-const LOOK = "`koine card get <url>` shows what answers there and what it speaks.";
-const SHOW_CREDENTIALS =
+const SEE_CARD = "`koine card get <url>` shows the agent and the protocols it speaks.";
+const GIVE_CREDENTIALS =
   "Set KOINE_TOKEN or KOINE_API_KEY, or give --client-id or --cert; `koine card get <url>` says what the agent asks for.";
 
-/** Every code has an exit code; one that people can do something about also has a hint. */
-const FACES = {
+/** The exit code of each error code, and a hint where the user can act. */
+const ERRORS = {
   invalid_message: { exit: EXIT.failure },
   too_large: { exit: EXIT.failure, hint: "Send less at once, or a URL instead of the file." },
   encode: { exit: EXIT.failure },
   decode: { exit: EXIT.failure },
-  unsupported: { exit: EXIT.failure, hint: LOOK },
-  unsupported_method: { exit: EXIT.failure, hint: LOOK },
-  unsupported_version: { exit: EXIT.failure, hint: LOOK },
+  unsupported: { exit: EXIT.failure, hint: SEE_CARD },
+  unsupported_method: { exit: EXIT.failure, hint: SEE_CARD },
+  unsupported_version: { exit: EXIT.failure, hint: SEE_CARD },
   unsupported_content: { exit: EXIT.failure, hint: "`koine card get <url>` lists the media types the agent takes." },
   push_unsupported: { exit: EXIT.failure },
-  extension_required: { exit: EXIT.failure, hint: LOOK },
+  extension_required: { exit: EXIT.failure, hint: SEE_CARD },
   card_not_configured: { exit: EXIT.failure },
   downgrade_refused: {
     exit: EXIT.failure,
-    hint: "The agent gives less than was asked for; `koine card get <url>` shows what it gives.",
+    hint: "The agent offers less security than required; `koine card get <url>` shows what it offers.",
   },
   task_not_found: {
     exit: EXIT.failure,
     hint: "It may have ended long ago, or belong to another caller. `koine task list <url>` lists yours.",
   },
-  not_found: { exit: EXIT.failure, hint: LOOK },
+  not_found: { exit: EXIT.failure, hint: SEE_CARD },
   not_cancelable: { exit: EXIT.failure, hint: "`koine task get <url> <id>` shows the state it is in." },
   task_closed: {
     exit: EXIT.failure,
@@ -79,13 +79,13 @@ const FACES = {
   },
   conflict: { exit: EXIT.failure },
   expired: { exit: EXIT.failure },
-  unauthenticated: { exit: EXIT.auth, hint: SHOW_CREDENTIALS },
+  unauthenticated: { exit: EXIT.auth, hint: GIVE_CREDENTIALS },
   forbidden: { exit: EXIT.auth, hint: "These credentials are not allowed to do this; use others." },
   bad_signature: { exit: EXIT.auth },
   replayed: { exit: EXIT.auth },
   identity_unresolved: { exit: EXIT.auth },
   session_expired: { exit: EXIT.auth },
-  overloaded: { exit: EXIT.failure, hint: "The agent has too much to do. Try again later." },
+  overloaded: { exit: EXIT.failure, hint: "The agent is overloaded. Try again later." },
   unavailable: { exit: EXIT.unreachable, hint: "Is the agent running, and is the address right?" },
   interrupted: {
     exit: EXIT.unreachable,
@@ -99,19 +99,19 @@ const FACES = {
   internal: { exit: EXIT.failure },
 } as const satisfies Record<ErrorCode, { readonly exit: ExitCode; readonly hint?: string }>;
 
-/** Whatever was thrown, as something to say and an exit code. */
+/** Anything thrown, as a message with a hint and an exit code. */
 export function problemOf(thrown: unknown): Problem {
   if (thrown instanceof CliError) return { code: thrown.code, message: thrown.message, hint: thrown.hint, exit: thrown.exit };
   if (thrown instanceof AgentError) {
-    const face: { readonly exit: ExitCode; readonly hint?: string } = FACES[thrown.code];
-    return { code: thrown.code, message: thrown.message, hint: hintFor(thrown) ?? face.hint, exit: face.exit };
+    const entry: { readonly exit: ExitCode; readonly hint?: string } = ERRORS[thrown.code];
+    return { code: thrown.code, message: thrown.message, hint: hintFor(thrown) ?? entry.hint, exit: entry.exit };
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return { code: "failure", message, hint: undefined, exit: EXIT.failure };
 }
 
-/** Where it was to listen, and by which words somebody chooses another place. */
-interface ListenPlace {
+/** The listen address, and the options that change it. */
+interface ListenTarget {
   readonly host: string;
   readonly port: number;
   /** `--port`, or the member of a configuration. */
@@ -119,8 +119,8 @@ interface ListenPlace {
   readonly hostBy: string;
 }
 
-/** What keeps a port from being opened, in words that help; anything else is left as it is. */
-export function listenProblem(thrown: unknown, { host, port, portBy, hostBy }: ListenPlace): unknown {
+/** A listen error with a hint; anything else is returned as it is. */
+export function listenProblem(thrown: unknown, { host, port, portBy, hostBy }: ListenTarget): unknown {
   switch (systemCode(thrown)) {
     case "EADDRINUSE":
       return new CliError(EXIT.failure, `port ${port} of ${host} is in use`, {

@@ -15,12 +15,13 @@ import { addRoute } from "./commands/route.js";
 import { addRouterbench } from "./commands/routerbench.js";
 import { addSend } from "./commands/send.js";
 import { addServe } from "./commands/serve.js";
+import { alternatives } from "./commands/shared-options.js";
 import { addTask } from "./commands/task.js";
 import { addUp } from "./commands/up.js";
 import { EXIT, usageError } from "./exit.js";
 
-/** Help or the version was printed: nothing is wrong and nothing is left to do. */
-export class NothingMore extends Error {}
+/** Help or the version was printed; nothing is left to do. */
+export class HelpShown extends Error {}
 
 const ABOUT = `
 Data goes to stdout, everything else to stderr. Every option can be given in the environment, as KOINE_ and its name in
@@ -33,29 +34,29 @@ Examples:
   koine demo                                   a mixed network of agents, bridges and a page, on this machine
   koine serve ./agent.ts --try                 serve an agent, and print calls to try
   koine send http://127.0.0.1:8080 "hello"     call anything
-  koine card get http://127.0.0.1:8080         what is it, and how do we know
-  koine conform http://127.0.0.1:8080          does it keep to its protocol
+  koine card get http://127.0.0.1:8080         the agent's card, and the evidence for it
+  koine conform http://127.0.0.1:8080          does it conform to its protocol
   koine route scenario.yaml --explain          which protocol for which module, and why
-  koine bridge http://127.0.0.1:8080 --as acp  put other protocols in front of an agent that already runs
+  koine bridge http://127.0.0.1:8080 --as acp  serve a running agent in other protocols
   koine mcp http://127.0.0.1:8080              agents as tools of an assistant
 ${ABOUT}`;
 
-/** What only this command has comes before the groups of options it shares with others. */
-class SpokenHelp extends Help {
+/** Lists the options of the command itself before the groups it shares with others. */
+class OrderedHelp extends Help {
   override groupItems<T extends Command | Option>(all: T[], visible: T[], groupOf: (item: T) => string): Map<string, T[]> {
     const own = all.filter((item) => !("helpGroupHeading" in item) || item.helpGroupHeading === undefined);
     return super.groupItems([...own, ...all], visible, groupOf);
   }
 }
 
-/** A command whose options are read from the environment too. Commander listens for that only at the moment of adding. */
+/** A command whose options are read from the environment too. Commander reads it only when an option is added. */
 class EnvCommand extends Command {
   override createCommand(name?: string): Command {
     return new EnvCommand(name);
   }
 
   override createHelp(): Help {
-    return Object.assign(new SpokenHelp(), this.configureHelp());
+    return Object.assign(new OrderedHelp(), this.configureHelp());
   }
 
   override addOption(option: Option): this {
@@ -90,7 +91,7 @@ export async function createProgram(version: string, args: readonly string[]): P
   addMcp(program);
   addEmbeddings(program);
   addAudit(program);
-  for (const id of PROTOCOLS_WITH_COMMANDS) program.command(id).description(`what belongs to ${id} alone`);
+  for (const id of PROTOCOLS_WITH_COMMANDS) program.command(id).description(`commands of the ${id} protocol`);
   await addFromRegistry(program, args);
   for (const command of everyCommand(program)) configureCommand(command);
   return program;
@@ -120,32 +121,33 @@ function configureCommand(command: Command): void {
     .configureOutput({ outputError: () => undefined })
     .configureHelp({ helpWidth: 110, optionDescription })
     .exitOverride((error) => {
-      throw asOurs(error, command);
+      throw toCliError(error, command);
     });
-  if (command.parent !== null) command.addHelpText("after", "\n`koine --help` tells about output, environment and exit codes.");
+  if (command.parent !== null) command.addHelpText("after", "\nSee `koine --help` for output, environment and exit codes.");
 }
 
 /** A switch is off by 0, false, no, or nothing at all. */
 function readFromEnvironment(option: Option, env: NodeJS.ProcessEnv): void {
   if (option.long === undefined || option.long === null || option.long === "--version") return;
-  // What a message holds is no setting; and for `serve` the variable names a folder.
+  // The data of a message is no setting; and for `serve` the variable names a folder.
   if (option.flags === "--data <json>") return;
   const name = `KOINE_${option.long.slice(2).replaceAll("-", "_").toUpperCase()}`;
   if (option.isBoolean() && /^(0|false|no|)$/i.test(env[name] ?? "")) return;
   option.env(name);
 }
 
-/** The rule about the environment is said once; beside each option it would only be noise. */
+/** Omits the environment variable of each option: the rule is stated once, in the root help. */
 function optionDescription(option: Option): string {
   const facts: string[] = [];
-  if (option.argChoices !== undefined) facts.push(option.argChoices.join(", "));
+  const choices = option.argChoices ?? [];
+  if (choices.length > 0 && !option.description.endsWith(alternatives(choices))) facts.push(choices.join(", "));
   if (option.defaultValue !== undefined && typeof option.defaultValue !== "boolean")
     facts.push(`default: ${String(option.defaultValue)}`);
   return facts.length === 0 ? option.description : `${option.description} (${facts.join("; ")})`;
 }
 
-function asOurs(error: CommanderError, command: Command): Error {
-  if (error.exitCode === EXIT.ok) return new NothingMore();
+function toCliError(error: CommanderError, command: Command): Error {
+  if (error.exitCode === EXIT.ok) return new HelpShown();
   const path = pathOf(command);
   if (error.code === "commander.help") return usageError(`${path} needs a command`, `${path} --help lists them.`);
   const [message = "", ...suggestions] = error.message.replace(/^error: /, "").split("\n");

@@ -28,7 +28,7 @@ function terminal(isTTY: boolean, columns: number) {
 const ERASE = "\r\u001b[2K";
 
 describe("startProgress", () => {
-  test("says state, time and the last words, and leaves nothing behind", () => {
+  test("shows state, time and the last text, and erases itself", () => {
     const { line, written, at } = terminal(true, 80);
     at(100);
     expect(written).toEqual([]);
@@ -48,7 +48,7 @@ describe("startProgress", () => {
     expect(written).toEqual([`${ERASE}⠋ working 1s · a b�…`]);
   });
 
-  test("a terminal that claims to have no columns has eighty", () => {
+  test("a terminal that reports no columns gets eighty", () => {
     const { line, written, at } = terminal(true, 0);
     line.show("working", "x".repeat(100));
     at(1_000);

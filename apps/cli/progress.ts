@@ -1,9 +1,9 @@
 import { oneLine } from "./printable.js";
 
-/** A line that tells how a long task is doing. It exists on a terminal only, and is gone when it ends. */
+/** A progress line for long tasks, on a terminal only. */
 export interface ProgressLine {
   show(state: string, text: string): void;
-  /** Takes the line away. It does not come back. */
+  /** Erases the line for good. */
   stop(): void;
 }
 

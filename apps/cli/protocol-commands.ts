@@ -17,7 +17,7 @@ export function addProtocolCommands(root: Command): void {
   const protocol = protocols.find(({ id }) => id === root.name());
   if (protocol === undefined) return;
   for (const command of protocol.commands ?? []) addCommand(root, protocol, command);
-  // A word that only leads on is described by where it leads.
+  // A group is described by its subcommands.
   for (const group of root.commands.filter((each) => each.commands.length > 0))
     group.description(group.commands.map((each) => each.name()).join(", "));
 }
@@ -45,14 +45,14 @@ async function run(protocol: Protocol, own: ProtocolCommand, given: readonly str
   if (own.readOnly === true && options.data !== undefined) await requireFolder(options.data);
   const store = own.storeless === true ? undefined : await openTaskStore(options, `what ${protocol.id} remembers`);
   if (own.storeless !== true && store === undefined)
-    throw usageError("it is not said where things are kept", "Give --data DIR or --store redis://…, as for koine serve.");
+    throw usageError("no store was given", "Give --data DIR or --store redis://…, as for koine serve.");
   try {
     const { text, document } = await own.run(given, toolsFor(protocol, store?.records));
     if (output.format === "json") await output.document(document);
-    else if (text === "") output.say("There is nothing.");
+    else if (text === "") output.say("No protocol documents.");
     else await output.text(text.endsWith("\n") ? text : `${text}\n`);
   } catch (thrown) {
-    // The hints of agents' errors are about calling somebody, and here nobody was called.
+    // The hints of error codes are about calling an agent, which this command does not.
     const { code, message, exit } = problemOf(thrown);
     throw new CliError(exit, message, { code });
   } finally {
@@ -60,7 +60,7 @@ async function run(protocol: Protocol, own: ProtocolCommand, given: readonly str
   }
 }
 
-/** Who only looks makes no folder; a name that was misspelled is said instead. */
+/** A read-only command creates no folder, so a misspelled name is an error. */
 async function requireFolder(folder: string): Promise<void> {
   const found = await stat(folder).catch(() => undefined);
   if (found?.isDirectory() !== true)
@@ -80,7 +80,7 @@ function toolsFor(protocol: Protocol, records: Records | undefined): CommandTool
   };
 }
 
-/** What `--set` understands, as each protocol says it. */
+/** The settings of `--set`, as each protocol describes them. */
 export function settingsHelp(): string {
   const lines = protocols.flatMap(({ id, settings = [] }) =>
     settings.map(({ name, example, about }) => `  ${id}.${name}=${example}\n      ${about}`),

@@ -15,7 +15,7 @@ interface RecordNote {
   /** Of an answer by a task: its last state. */
   readonly state?: string;
   readonly error?: { readonly code: string; readonly message: string };
-  /** The message was longer than is kept: only its first words are here. */
+  /** The message was truncated when it was captured. */
   readonly cut?: boolean;
 }
 
@@ -28,22 +28,22 @@ export interface Recorded {
 const NO_PARTS = { "urn:koine:parts:1": [] } as const;
 
 /** The line of what was asked; undefined for calls without a message. */
-export function requestLine(sighting: CapturedMessage): string | undefined {
-  return sighting.envelope && lineOf(sighting.envelope, noteOf(sighting, "request"));
+export function requestLine(captured: CapturedMessage): string | undefined {
+  return captured.envelope && lineOf(captured.envelope, noteOf(captured, "request"));
 }
 
 /** The line of what came back, also when that was nothing, or a failure. */
-export function answerLine(sighting: CapturedMessage): string | undefined {
-  const { envelope, answer, events, status, error } = sighting;
+export function answerLine(captured: CapturedMessage): string | undefined {
+  const { envelope, answer, events, status, error } = captured;
   if (envelope === undefined || status === "open") return undefined;
   const state = events.findLast((event) => event.state !== undefined)?.state;
   const note: RecordNote = {
-    ...noteOf(sighting, "answer"),
+    ...noteOf(captured, "answer"),
     status,
     ...(state === undefined ? {} : { state }),
     ...(error === undefined ? {} : { error }),
   };
-  return lineOf(withParent(answer ?? emptyAnswer(sighting), envelope["id"]), note);
+  return lineOf(withParent(answer ?? emptyAnswer(captured), envelope["id"]), note);
 }
 
 function noteOf({ direction, via: { protocol, version, binding } }: CapturedMessage, kind: RecordNote["kind"]): RecordNote {
@@ -57,7 +57,7 @@ function emptyAnswer({ envelope, endedAt, at, taskId, sessionId }: CapturedMessa
   return { ts: (endedAt ?? at) / 1000, src: dst, dst: src, content: NO_PARTS, context, role: "agent" };
 }
 
-/** A recording is read by its links: which message an answer belongs to is said, whatever the wire said. */
+/** Links an answer to its request, whether or not the wire did. */
 function withParent(document: JsonObject, parentId: Json | undefined): JsonObject {
   const context = document["context"];
   return { ...document, context: { ...(isObject(context) ? context : {}), parent_id: parentId } };

@@ -1,12 +1,12 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { type CapturedMessage, followFeed, type InspectedHost } from "../../src/public/inspect.js";
 import { CliError, EXIT } from "./exit.js";
-import { filterOf, type InspectFilterOptions, type LookOptions, look } from "./inspect.js";
+import { filterOf, type HostOptions, type InspectFilterOptions, withHost } from "./inspect.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { problemOf } from "./problem.js";
 import { answerLine, requestLine } from "./record-lines.js";
 
-interface RecordOptions extends LookOptions, InspectFilterOptions {
+interface RecordOptions extends HostOptions, InspectFilterOptions {
   readonly output: Format;
   readonly to: string;
   /** Milliseconds. */
@@ -14,8 +14,8 @@ interface RecordOptions extends LookOptions, InspectFilterOptions {
   readonly count?: number;
 }
 
-/** Exchanges whose answer is waited for; the oldest is given up. */
-const MOST_OPEN = 100_000;
+/** Limit of exchanges that wait for their answer; beyond it the oldest is dropped. */
+const MAX_OPEN = 100_000;
 const OWNER_ONLY = 0o600;
 
 export async function record(url: string, options: RecordOptions): Promise<void> {
@@ -23,7 +23,7 @@ export async function record(url: string, options: RecordOptions): Promise<void>
   const file = await openForLines(options.to);
   const recorder = new Recorder(file, options.count);
   try {
-    await look(url, options, (host) => run(host, options, recorder, output), options.for);
+    await withHost(url, options, (host) => run(host, options, recorder, output), options.for);
   } finally {
     await file.close();
   }
@@ -33,40 +33,40 @@ export async function record(url: string, options: RecordOptions): Promise<void>
 }
 
 async function run(host: InspectedHost, options: RecordOptions, recorder: Recorder, output: Output): Promise<void> {
-  // What was forwarded would be in the file twice; what callers said is the conversation.
+  // Only inbound calls: a forwarded message would be in the file twice.
   const filter = { ...filterOf(options), direction: options.direction ?? ("in" as const) };
   for await (const item of followFeed(host, filter)) {
-    if (item.kind === "message") await recorder.see(item.message);
+    if (item.kind === "message") await recorder.record(item.sighting);
     else if (item.kind === "gap") output.say(output.colors.yellow(`at least ${item.missed} messages are missing from the file`));
-    else if (item.kind === "cut") output.say(output.colors.dim(`${item.error.message}; trying again`));
-    else if (output.format === "text") output.say(output.colors.dim(`Recording ${host.url}. Ctrl-C ends it.`));
+    else if (item.kind === "cut") output.say(output.colors.dim(`${item.error.message}; reconnecting`));
+    else if (output.format === "text") output.say(output.colors.dim(`Recording ${host.url}. Press Ctrl-C to stop.`));
     if (recorder.isFull) return;
   }
 }
 
-/** Each request once when it is seen, each answer once when it is there. */
+/** Writes each request once when it arrives, and each answer once when it is complete. */
 class Recorder {
   readonly #file: FileHandle;
-  readonly #most: number;
+  readonly #max: number;
   readonly #open = new Set<string>();
   readonly #over = new Set<string>();
   exchanges = 0;
   lines = 0;
 
-  constructor(file: FileHandle, most = Number.POSITIVE_INFINITY) {
+  constructor(file: FileHandle, max = Number.POSITIVE_INFINITY) {
     this.#file = file;
-    this.#most = most;
+    this.#max = max;
   }
 
   get isFull(): boolean {
-    return this.exchanges >= this.#most;
+    return this.exchanges >= this.#max;
   }
 
-  async see(sighting: CapturedMessage): Promise<void> {
-    const { id } = sighting;
+  async record(captured: CapturedMessage): Promise<void> {
+    const { id } = captured;
     if (this.#over.has(id)) return;
-    const asked = this.#open.has(id) ? undefined : requestLine(sighting);
-    const answered = answerLine(sighting);
+    const asked = this.#open.has(id) ? undefined : requestLine(captured);
+    const answered = answerLine(captured);
     remember(this.#open, id);
     if (answered !== undefined) {
       this.#open.delete(id);
@@ -76,7 +76,7 @@ class Recorder {
     await this.#write([asked, answered].filter((line) => line !== undefined));
   }
 
-  /** Whole lines in one write: whoever reads or ends meanwhile never has half of one. */
+  /** Whole lines in one write, so that readers never see half a line. */
   async #write(lines: readonly string[]): Promise<void> {
     if (lines.length === 0) return;
     await this.#file.appendFile(`${lines.join("\n")}\n`);
@@ -86,10 +86,10 @@ class Recorder {
 
 function remember(ids: Set<string>, id: string): void {
   ids.add(id);
-  if (ids.size > MOST_OPEN) ids.delete(ids.values().next().value ?? "");
+  if (ids.size > MAX_OPEN) ids.delete(ids.values().next().value ?? "");
 }
 
-/** At its end, on a line of our own even where another process was cut off in the middle of one. */
+/** Opens for appending, on a new line even if the last one is incomplete. */
 async function openForLines(path: string): Promise<FileHandle> {
   try {
     const file = await open(path, "a+", OWNER_ONLY);

@@ -40,7 +40,7 @@ describe("ids of a replay", () => {
     return new ReplayIds(() => `new-${++count}`);
   };
 
-  it("a session is the same new one every time, and what must not be repeated is left out", () => {
+  it("maps a session to one new id, and drops the idempotency key", () => {
     const ids = newIds();
     const [first, second] = [1, 2].map(() =>
       ids.envelopeFor(request({ session_id: "s", idempotency_key: "k" }), "me", "you", 5_000),
@@ -50,7 +50,7 @@ describe("ids of a replay", () => {
     expect(first).toMatchObject({ ts: 5, src: "me", dst: "you", context: { idempotencyKey: undefined } });
   });
 
-  it("a follow-up goes to the task of now, and nowhere if there is none", () => {
+  it("maps a follow-up to the replayed task, and skips it if there is none", () => {
     const ids = newIds();
     expect(ids.envelopeFor(request({ task_id: "old" }), "me", "you", 0)).toBeUndefined();
     const answer = request({ task_id: "old", session_id: "s-old" });

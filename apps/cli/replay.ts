@@ -6,7 +6,7 @@ import { foldAnswer } from "./answer-stream.js";
 import { NOT_COMPARED } from "./commands/replay.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import type { Output } from "./output.js";
-import { lossReporter, type PeerOptions, type Visit, visit } from "./peer.js";
+import { lossReporter, type PeerOptions, type PeerSession, withPeer } from "./peer.js";
 import { oneLine } from "./printable.js";
 import { type Recorded, readLine } from "./record-lines.js";
 import { changedLines, type Difference, differences, type Outcome, outcomeOf, recordedOutcome } from "./replay-diff.js";
@@ -45,19 +45,19 @@ export async function replay(path: string, options: ReplayOptions): Promise<void
   const exchanges = await readExchanges(path);
   if (exchanges.length === 0) throw usageError(`${path} holds no requests`, "`koine record <gateway> --to FILE` writes some.");
   const { pin } = options;
-  await visit(options.to, pin === undefined ? options : { ...options, protocol: pin }, async (at) => {
+  await withPeer(options.to, pin === undefined ? options : { ...options, protocol: pin }, async (at) => {
     const ids = new ReplayIds(() => crypto.randomUUID());
     const counts: Record<Verdict, number> = { same: 0, different: 0, unrecorded: 0, skipped: 0 };
     for (const exchange of exchanges) {
       const replayed = await replayOne(exchange, ids, at, options);
       counts[replayed.verdict]++;
-      await tell(replayed, at.output, options.diff);
+      await printResult(replayed, at.output, options.diff);
     }
     await summarise(counts, at, options);
   });
 }
 
-async function replayOne(exchange: Exchange, ids: ReplayIds, at: Visit, { as, diff }: ReplayOptions): Promise<Replayed> {
+async function replayOne(exchange: Exchange, ids: ReplayIds, at: PeerSession, { as, diff }: ReplayOptions): Promise<Replayed> {
   const skipped = (why: string): Replayed => ({ exchange, verdict: "skipped", differences: [], why });
   const { request, answer } = exchange;
   if (request.note.cut === true) return skipped("only its beginning was recorded");
@@ -69,8 +69,12 @@ async function replayOne(exchange: Exchange, ids: ReplayIds, at: Visit, { as, di
   return { exchange, verdict: found.length === 0 ? "same" : "different", differences: found };
 }
 
-/** A refusal of this one message is an answer too; an agent that cannot be reached ends the replay. */
-async function outcome(envelope: Envelope, { peer, interrupt, output }: Visit, see: (event: Answer) => void): Promise<Outcome> {
+/** An error for one message is an outcome too; an unreachable agent ends the replay. */
+async function outcome(
+  envelope: Envelope,
+  { peer, interrupt, output }: PeerSession,
+  onAnswer: (event: Answer) => void,
+): Promise<Outcome> {
   const streams = envelope.context.stream === true && peer.card.capabilities.streaming;
   const operation: Operation = { kind: "send", envelope, delivery: streams ? "stream" : "answer", task: "auto" };
   try {
@@ -79,7 +83,7 @@ async function outcome(envelope: Envelope, { peer, interrupt, output }: Visit, s
     const answer = isPromise(reply)
       ? ((await reply) as Answer)
       : await foldAnswer(reply as AsyncIterable<Answer>, () => undefined);
-    if (answer !== undefined) see(answer);
+    if (answer !== undefined) onAnswer(answer);
     return outcomeOf(answer);
   } catch (thrown) {
     const error = AgentError.from(thrown);
@@ -88,7 +92,11 @@ async function outcome(envelope: Envelope, { peer, interrupt, output }: Visit, s
   }
 }
 
-async function tell({ exchange, verdict, differences: found, why }: Replayed, output: Output, diff: boolean): Promise<void> {
+async function printResult(
+  { exchange, verdict, differences: found, why }: Replayed,
+  output: Output,
+  diff: boolean,
+): Promise<void> {
   const { envelope, note } = exchange.request;
   const text = oneLine(textOf(envelope.content), TEXT_CHARACTERS);
   if (output.format === "json") {
@@ -113,14 +121,14 @@ async function tell({ exchange, verdict, differences: found, why }: Replayed, ou
   }
 }
 
-async function summarise(counts: Record<Verdict, number>, { peer, output }: Visit, { diff }: ReplayOptions): Promise<void> {
-  const way = `${peer.protocol}@${peer.version}/${peer.binding}`;
+async function summarise(counts: Record<Verdict, number>, { peer, output }: PeerSession, { diff }: ReplayOptions): Promise<void> {
+  const used = `${peer.protocol}@${peer.version}/${peer.binding}`;
   const sent = counts.same + counts.different + counts.unrecorded;
-  if (output.format === "json") await output.line({ summary: { way, sent, ...counts, compared: diff } });
+  if (output.format === "json") await output.line({ summary: { way: used, sent, ...counts, compared: diff } });
   else {
     const skipped = counts.skipped === 0 ? "" : `, ${counts.skipped} requests skipped`;
     const compared = `${counts.same} answers the same, ${counts.different} different, ${counts.unrecorded} not compared`;
-    output.say(`${sent} requests sent over ${way}${diff ? `: ${compared}` : ""}${skipped}`);
+    output.say(`${sent} requests sent over ${used}${diff ? `: ${compared}` : ""}${skipped}`);
     if (diff) output.say(output.colors.dim(NOT_COMPARED));
   }
   if (diff && counts.different > 0)
@@ -158,7 +166,7 @@ function readRecorded(line: string, path: string, number: number): Recorded {
   }
 }
 
-/** What a recording calls by ids of its own time, under the ids of now. */
+/** Maps the ids of a recording to those of the replay. */
 export class ReplayIds {
   readonly #newId: () => string;
   readonly #sessions = new Map<string, string>();
@@ -192,7 +200,7 @@ export class ReplayIds {
         // The same key would give the answer of an earlier replay.
         idempotencyKey: undefined,
       },
-      // The way is chosen here, and what was said about the recording is not for the agent.
+      // The interface is chosen here, and notes about the recording are not for the agent.
       meta: {},
       references: undefined,
       proofs: undefined,

@@ -78,7 +78,7 @@ describe("readInput()", () => {
     await expect(read([path])).rejects.toMatchObject({ exit: 1, message: `${path}: ${complaint}`, hint: undefined });
   });
 
-  it("takes no bytes that are no text, and no more than it may", async () => {
+  it("refuses input that is not UTF-8 or too large", async () => {
     const path = await fileOf(Uint8Array.of(0x7b, 0xff, 0xfe, 0x7d));
     await expect(read([path])).rejects.toMatchObject({ exit: 1, message: `${path} is not UTF-8 text` });
     await fileOf(new Uint8Array(16 * 1024 * 1024 + 1).fill(0x20));

@@ -66,7 +66,7 @@ function tableOf(head: readonly string[], rows: readonly (readonly string[])[]):
 const NAME_CHARACTERS = 40;
 const LINE_CHARACTERS = 1_000;
 
-/** Less than this is no claim that a reader should be told of. */
+/** Weaker claims are not shown. */
 const FAINT = 0.01;
 
 const DECIDED_BY: { readonly [by in DecidedBy]: string } = {

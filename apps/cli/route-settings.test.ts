@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const opened = (options: Partial<SettingOptions>) => openSettings({ scope: "module", abstain: "ask", ...options }, featureRows());
 
 describe("openSettings()", () => {
-  it("has the usual four, and asks, where nothing is said", async () => {
+  it("defaults to four candidates and to asking", async () => {
     const { settings } = await opened({});
     expect(settings.candidates?.map(({ name }) => name)).toEqual(["A2A", "ACP", "Agora", "ANP"]);
     expect(settings).toMatchObject({ abstain: { kind: "ask" }, scope: "module", priority: undefined, ranking: undefined });
@@ -41,7 +41,7 @@ describe("openSettings()", () => {
     });
   });
 
-  it("opens a model where one is to be asked, and lets go of it", async () => {
+  it("opens a model for --abstain model, and closes it", async () => {
     const { settings, close } = await opened({ abstain: "model", modelUrl: "http://127.0.0.1:9/v1", model: "none" });
     expect(settings.abstain?.kind).toBe("model");
     await close();
@@ -61,7 +61,7 @@ describe("openSettings()", () => {
     await expect(opened(options)).rejects.toMatchObject({ exit: 2, message, hint });
   });
 
-  it("refuses a ranking that names nobody, with the file's name", async () => {
+  it("refuses a ranking without known protocols, with the file's name", async () => {
     await expect(opened({ ranking: join(folder, "bad.json") })).rejects.toMatchObject({
       exit: 1,
       message: expect.stringMatching(/bad\.json: ranking\[1\] names no protocol: "gopher"; there are: /),

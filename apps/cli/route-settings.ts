@@ -38,7 +38,7 @@ export async function openSettings(
       priority: priority === undefined ? undefined : knownWords(priority, "--priority", PRIORITY),
       ranking: ranked,
       abstain: policy,
-      onProblem: (module, because) => onProblem(`${module}: the model was no help: ${because}`),
+      onProblem: (module, because) => onProblem(`${module}: the model gave no usable answer: ${because}`),
       scope,
       embedder,
       without: without === undefined ? undefined : knownWords(without, "--without", ABLATIONS),
@@ -85,7 +85,7 @@ function abstainPolicy(options: SettingOptions, taking: readonly Features[], ran
   return { policy: { kind: "model", opinion }, close: () => model.close() };
 }
 
-/** Nothing is fetched here: what is not installed is told. */
+/** Fetches nothing: a missing installation is a usage error. */
 async function openEmbeddings(): Promise<LocalEmbedder> {
   const { openEmbedder } = await import("../../src/router/embeddings/index.js");
   try {

@@ -38,7 +38,7 @@ describe("askPerson()", () => {
     expect(shown).toMatch(/x is not decided by its text\.\n {2}Hm \ufffd\[2J\.\n {2}1 {2}A2A .*\n {2}2 {2}ACP/);
   });
 
-  it("keeps the record honest: still abstained, and why the others were not taken", async () => {
+  it("keeps `abstained`, and gives the reason for the others", async () => {
     const question = undecided("x");
     const { answers } = await asked([question], "1\n");
     expect([...answers.values()]).toEqual([
@@ -58,7 +58,7 @@ describe("askPerson()", () => {
     expect((await asked([undecided("x"), undecided("y")], "a\n0\n-1\n2\n")).chosen).toEqual([undefined, "ACP"]);
   });
 
-  it("leaves a question open for an empty line, and all that follow when nobody is there any more", async () => {
+  it("leaves a question open for an empty line, and all later ones when the input ends", async () => {
     expect((await asked([undecided("x"), undecided("y")], "\n2\n")).chosen).toEqual([undefined, "ACP"]);
     expect((await asked([undecided("x"), undecided("y")], "2\n")).chosen).toEqual(["ACP", undefined]);
   });

@@ -41,21 +41,25 @@ async function printCapabilities({ candidates = [] }: RouterSettings, output: Ou
   else await output.text(capabilityTable(candidates));
 }
 
-interface Place {
+interface DecideContext {
   readonly output: Output;
   /** The scenarios came from stdin, so no answers can. */
   readonly piped: boolean;
 }
 
-async function decide(scenarios: readonly Scenario[], settings: RouterSettings, place: Place): Promise<readonly Decision[]> {
+async function decide(
+  scenarios: readonly Scenario[],
+  settings: RouterSettings,
+  context: DecideContext,
+): Promise<readonly Decision[]> {
   const interrupt = listenForInterrupt();
   try {
     const { decisions } = await interrupt.race(route(scenarios, settings, cancelFrom(interrupt.signal)));
     if (settings.abstain?.kind !== "ask") return decisions;
     const open = undecidedIn(decisions, scenarios, settings);
-    const answers = await answersOf(open, place, interrupt);
+    const answers = await answersOf(open, context, interrupt);
     const answered = decisions.map((decision) => answers.get(decision) ?? decision);
-    sayUndecided(answered, place.output);
+    sayUndecided(answered, context.output);
     return answered;
   } catch (thrown) {
     if (interrupt.signal.aborted) throw new CliError(EXIT.interrupted, "interrupted: nothing was decided", { code: "cancelled" });
@@ -65,10 +69,10 @@ async function decide(scenarios: readonly Scenario[], settings: RouterSettings, 
   }
 }
 
-/** Where somebody sits who can be asked, they are. */
+/** Asks only at a terminal. */
 async function answersOf(
   open: readonly Undecided[],
-  { piped, output }: Place,
+  { piped, output }: DecideContext,
   interrupt: Interrupt,
 ): ReturnType<typeof askPerson> {
   if (piped || process.stdin.isTTY !== true || output.stderr.isTTY !== true) return new Map();
@@ -149,7 +153,7 @@ export interface Undecided {
   readonly feasible: readonly Features[];
 }
 
-/** Asks a person about each, and gives the decisions with what was chosen. Who says nothing leaves it undecided. */
+/** Asks about each, and returns the decisions with the choices. An empty answer leaves one undecided. */
 export async function askPerson(
   undecided: readonly Undecided[],
   { input, output }: Terminal,
@@ -165,7 +169,7 @@ export async function askPerson(
       if (question.feasible.length === 0) continue;
       output.write(questionText(question));
       const chosen = await chosenBy(answers, question.feasible, output);
-      if (chosen === "nobody") break;
+      if (chosen === "closed") break;
       if (chosen !== undefined) for (const each of question.decisions) answered.set(each, withChoice(each, question, chosen));
     }
   } finally {
@@ -175,18 +179,18 @@ export async function askPerson(
   return answered;
 }
 
-/** Undefined where the question is left open; `nobody` where there is nobody to answer any more. */
+/** Undefined where the question is left open; `closed` where no more answers can come. */
 async function chosenBy(
   answers: AsyncIterator<string>,
   feasible: readonly Features[],
   output: NodeJS.WritableStream,
-): Promise<Features | undefined | "nobody"> {
+): Promise<Features | undefined | "closed"> {
   for (let tries = 0; tries < TRIES; tries++) {
     output.write(`1 to ${feasible.length}, or nothing to leave it open: `);
     const { value, done } = await answers.next();
     if (done === true) {
       output.write("\n");
-      return "nobody";
+      return "closed";
     }
     const answer = String(value).trim();
     const row = /^\d+$/.test(answer) ? feasible[Number(answer) - 1] : undefined;
@@ -196,11 +200,11 @@ async function chosenBy(
 }
 
 function questionText({ name, modules, feasible }: Undecided): string {
-  const said = modules.flatMap(({ passages }) => passages.map(({ text }) => text)).join(" ");
+  const passages = modules.flatMap((module) => module.passages.map(({ text }) => text)).join(" ");
   const choices = feasible.map((row, index) => `  ${index + 1}  ${row.name.padEnd(6)}  made for ${oneLine(row.madeFor, 90)}`);
   return [
     `\n${oneLine(name, 100)} is not decided by its text.`,
-    ...(said === "" ? [] : [`  ${oneLine(said, SHOWN_CHARACTERS)}`]),
+    ...(passages === "" ? [] : [`  ${oneLine(passages, SHOWN_CHARACTERS)}`]),
     ...choices,
     "",
   ].join("\n");
@@ -214,7 +218,6 @@ function withChoice(decision: Decision, { feasible }: Undecided, { name }: Featu
   return { ...decision, selected_protocol: name, rejected };
 }
 
-/** What `koine route` is told. */
 interface RouteOptions extends SettingOptions {
   readonly output: Format;
   readonly text?: string;

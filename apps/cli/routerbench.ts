@@ -35,12 +35,12 @@ export async function routerbench(files: readonly string[], options: Routerbench
   const output = createOutput(options.output === "json" ? "json" : "text");
   const interrupt = listenForInterrupt();
   const progress = startProgress({ stream: output.stderr });
-  const see = (run: string, done: number, total: number): void => progress.show(run, `${done} of ${total}`);
+  const onProgress = (run: string, done: number, total: number): void => progress.show(run, `${done} of ${total}`);
   try {
     const benchmark = await import("../../bench/routerbench/index.js");
-    const visit = { benchmark, interrupt, output, version, see, quiet: () => progress.stop() };
-    if (options.verify === undefined) await measure(files, options, visit);
-    else await verify(options.verify, files, options, visit);
+    const context = { benchmark, interrupt, output, version, onProgress, stopProgress: () => progress.stop() };
+    if (options.verify === undefined) await measure(files, options, context);
+    else await verify(options.verify, files, options, context);
   } catch (thrown) {
     if (interrupt.signal.aborted)
       throw new CliError(EXIT.interrupted, "interrupted: nothing was measured", { code: "cancelled" });
@@ -51,33 +51,33 @@ export async function routerbench(files: readonly string[], options: Routerbench
   }
 }
 
-interface Visit {
+interface BenchContext {
   readonly benchmark: Benchmark;
   readonly interrupt: Interrupt;
   readonly output: Output;
   readonly version: string;
-  readonly see: (run: string, done: number, total: number) => void;
-  /** Takes the progress line away, before anything else is said. */
-  readonly quiet: () => void;
+  readonly onProgress: (run: string, done: number, total: number) => void;
+  /** Clears the progress line, before anything else is printed. */
+  readonly stopProgress: () => void;
 }
 
-async function measure(files: readonly string[], options: RouterbenchOptions, visit: Visit): Promise<void> {
-  const { benchmark, output, quiet } = visit;
+async function measure(files: readonly string[], options: RouterbenchOptions, context: BenchContext): Promise<void> {
+  const { benchmark, output, stopProgress } = context;
   const settings = checkedSettings(options);
   if (options.out !== undefined) await benchmark.checkFolder(options.out, options.force === true);
   const { inputs, ranking } = await readFiles(files, options, benchmark);
   const complete = { ...settings, ranking: settings.modes.includes("spec+perf") ? ranking : [] };
-  const { tools, close } = await open(complete, options, visit);
+  const { tools, close } = await open(complete, options, context);
   let bench: Bench;
   try {
     bench = await benchmark.runBench(inputs, complete, tools);
   } finally {
     await close();
   }
-  quiet();
+  stopProgress();
   const texts = benchmark.textsOf(bench);
   if (options.out !== undefined) {
-    const facts = { koine: visit.version, settings: complete, candidates: tools.engine.candidates, inputs };
+    const facts = { koine: context.version, settings: complete, candidates: tools.engine.candidates, inputs };
     const stamped = options.stamp === true ? new Date().toISOString() : undefined;
     await benchmark.writeFolder(options.out, texts, benchmark.manifestOf(texts, { ...facts, stamped }));
   }
@@ -124,20 +124,26 @@ async function readFiles(
 async function open(
   { modes, embeddings }: Pick<BenchSettings, "modes" | "embeddings">,
   options: ModelOptions,
-  { benchmark, interrupt, see }: Visit,
+  { benchmark, interrupt, onProgress }: BenchContext,
 ): Promise<OpenTools> {
   const model = modes.includes("model") ? openModel(options) : undefined;
-  const { tools, close } = await benchmark.openTools({ signal: interrupt.signal, embeddings, model, onProgress: see });
+  const { tools, close } = await benchmark.openTools({ signal: interrupt.signal, embeddings, model, onProgress });
   return { tools, close: async () => void (await Promise.all([close(), model?.close()])) };
 }
 
 const NOT_WITH_VERIFY = ["ablate", "ranking", "train", "embeddings", "out", "stamp", "force", "wrong"] as const;
 
-async function verify(folder: string, files: readonly string[], options: RouterbenchOptions, visit: Visit): Promise<void> {
+async function verify(
+  folder: string,
+  files: readonly string[],
+  options: RouterbenchOptions,
+  context: BenchContext,
+): Promise<void> {
   const extra = NOT_WITH_VERIFY.find((name) => options[name] !== undefined);
-  if (extra !== undefined) throw usageError(`--verify takes its settings from the manifest, so --${extra} has no place there`);
-  if (options.output === "html") throw usageError("--verify tells its findings as text or JSON");
-  const { benchmark, output, version, quiet } = visit;
+  if (extra !== undefined)
+    throw usageError(`--verify takes its settings from the manifest, so --${extra} cannot be given with it`);
+  if (options.output === "html") throw usageError("--verify prints text or JSON only");
+  const { benchmark, output, version, stopProgress } = context;
   let opened: OpenTools | undefined;
   let found: Verification;
   try {
@@ -146,14 +152,14 @@ async function verify(folder: string, files: readonly string[], options: Routerb
       koine: version,
       toolsFor: async ({ embeddings }) => {
         // What a model said is read from the decisions, so none is asked.
-        opened = await open({ modes: [], embeddings }, {}, visit);
+        opened = await open({ modes: [], embeddings }, {}, context);
         return opened.tools;
       },
     });
   } finally {
     await opened?.close();
   }
-  quiet();
+  stopProgress();
   const { differences, replayed } = found;
   if (output.format === "json") await output.document({ ...found, differences: differences.map((each) => ({ ...each })) });
   else await output.text(verdictOf(found, version));
@@ -182,7 +188,7 @@ function failIfNothing({ runs }: Report): void {
     throw new CliError(EXIT.failure, `the run ${empty.name} could score nothing: ${empty.excluded[0]?.because ?? ""}`);
 }
 
-/** Errors about what was named on the command line; the hints of agents' errors are about calling somebody. */
+/** Errors about the command line; the hints of error codes are about calling an agent. */
 const ABOUT_USAGE: ReadonlySet<string> = new Set([
   "not_found",
   "invalid_message",

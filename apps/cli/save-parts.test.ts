@@ -42,7 +42,7 @@ describe("savePart", () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  test("never touches what is there already, nor what a link there points to", async () => {
+  test("never overwrites a file nor follows a link", async () => {
     const outside = join(folder, "outside.txt");
     const target = join(folder, "target");
     await writeFile(outside, "mine");

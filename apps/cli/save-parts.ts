@@ -35,7 +35,7 @@ export async function savePart(part: RawPart, folder: string): Promise<string> {
   const stem = name.slice(0, name.length - extension.length);
   for (let number = 1; number <= SAME_NAME; number++) {
     const path = join(folder, number === 1 ? name : `${stem}-${number}${extension}`);
-    // `wx` neither overwrites nor follows a link that somebody left there.
+    // `wx` neither overwrites nor follows a link.
     const handle = await open(path, "wx").catch((thrown: NodeJS.ErrnoException) => {
       if (thrown.code === "EEXIST") return undefined;
       throw new CliError(EXIT.failure, `cannot write ${path} (${thrown.code ?? "unknown reason"})`);

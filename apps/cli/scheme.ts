@@ -12,7 +12,7 @@ export type Wanted =
 /** One scheme of a card, whose members are those of A2A 1.0 §4.5. */
 export function wantedBy(scheme: JsonObject | undefined): Wanted {
   const { apiKeySecurityScheme: key, oauth2SecurityScheme: oauth2, openIdConnectSecurityScheme: openId } = scheme ?? {};
-  if (isObject(key)) return keyPlace(key);
+  if (isObject(key)) return keyLocation(key);
   if (scheme?.["mtlsSecurityScheme"] !== undefined) return { kind: "certificate" };
   if (isObject(oauth2)) return tokenFrom(tokenUrlIn(oauth2["flows"]));
   if (isObject(openId)) return tokenFrom(openId["openIdConnectUrl"]);
@@ -47,7 +47,7 @@ function wordsOf(wanted: Wanted): string | undefined {
   }
 }
 
-function keyPlace({ location, name }: JsonObject): Wanted {
+function keyLocation({ location, name }: JsonObject): Wanted {
   if (typeof name !== "string" || (location !== "header" && location !== "query" && location !== "cookie"))
     return { kind: "other" };
   return { kind: "key", location, name };

@@ -3,7 +3,7 @@ import { protocols } from "../../src/public/protocols.js";
 import { AnswerPrinter } from "./answer-printer.js";
 import { foldAnswer, StreamPosition } from "./answer-stream.js";
 import { type ContentOptions, readContent } from "./message-content.js";
-import { checkedAddress, type PeerOptions, type Visit, visit } from "./peer.js";
+import { checkedAddress, type PeerOptions, type PeerSession, withPeer } from "./peer.js";
 import { shellWord } from "./printable.js";
 import { type ProgressLine, startProgress } from "./progress.js";
 
@@ -21,33 +21,33 @@ interface SendCommandOptions extends PeerOptions, ContentOptions {
 }
 
 export async function send(url: string, text: string | undefined, options: SendCommandOptions): Promise<void> {
-  // A wrong address is found before stdin is waited for.
+  // Check the address before waiting for stdin.
   checkedAddress(url);
   const content = await readContent(text, options, process.stdin);
-  await visit(url, options, async (at) => {
+  await withPeer(url, options, async (at) => {
     const { output, interrupt } = at;
     const progress = startProgress({ stream: output.stderr });
     const printer = new AnswerPrinter({
       output,
       url,
-      manner: at.manner,
+      connectFlags: at.connectFlags,
       save: options.save,
       progress,
       fetch: (part) => at.peer.fetch(part, interrupt.signal),
     });
-    const place = new StreamPosition();
+    const position = new StreamPosition();
     const sendOptions = sendOptionsOf(options, interrupt.signal);
     try {
       if (!options.wait) await printStarted(await at.peer.start(content, sendOptions), at, printer);
       else if (options.stream === true) {
         for await (const event of at.peer.stream(content, sendOptions)) {
-          place.see(event);
+          position.observe(event);
           await printer.event(event);
         }
-      } else await printer.answer(await answer(at, content, sendOptions, { place, progress }));
+      } else await printer.answer(await answer(at, content, sendOptions, { position, progress }));
     } catch (thrown) {
       await printer.end();
-      sayHowToGoOn(url, place, options, at);
+      printHowToResume(url, position, options, at);
       throw thrown;
     } finally {
       await printer.end();
@@ -57,15 +57,15 @@ export async function send(url: string, text: string | undefined, options: SendC
 
 type Content = Awaited<ReturnType<typeof readContent>>;
 interface Watched {
-  readonly place: StreamPosition;
+  readonly position: StreamPosition;
   readonly progress: ProgressLine;
 }
 
-/** On a terminal the answer is watched as it grows, where the peer can stream: somebody sits there and waits. */
-async function answer({ peer, output }: Visit, content: Content, options: SendOptions, { place, progress }: Watched) {
+/** On a terminal the answer is streamed, if the peer can, to show progress. */
+async function answer({ peer, output }: PeerSession, content: Content, options: SendOptions, { position, progress }: Watched) {
   if (output.stderr.isTTY !== true || !peer.card.capabilities.streaming) return peer.send(content, options);
   const whole = await foldAnswer(peer.stream(content, options), (event) => {
-    place.see(event);
+    position.observe(event);
     if (event.kind === "status") progress.show(event.status.state, textOfStatus(event));
     else if (event.kind === "task") progress.show(event.task.status.state, "");
   });
@@ -80,21 +80,26 @@ function textOfStatus({ status }: Extract<EventOf<"send">, { readonly kind: "sta
   return first?.kind === "text" ? first.text : "";
 }
 
-async function printStarted(event: EventOf<"send">, { output }: Visit, printer: AnswerPrinter): Promise<void> {
+async function printStarted(event: EventOf<"send">, { output }: PeerSession, printer: AnswerPrinter): Promise<void> {
   if (output.format === "json" || event.kind !== "task") return printer.answer(event);
   await output.text(`${event.task.id}\n`);
 }
 
-/** A wait that ended early leaves work behind; say how to find it again. */
-function sayHowToGoOn(url: string, place: StreamPosition, options: SendCommandOptions, { peer, output, manner }: Visit): void {
-  if (place.closed || output.format === "json") return;
+/** After an interrupted wait the task may continue; print how to find it. */
+function printHowToResume(
+  url: string,
+  position: StreamPosition,
+  options: SendCommandOptions,
+  { peer, output, connectFlags }: PeerSession,
+): void {
+  if (position.closed || output.format === "json") return;
   const say = (what: string, command: string): void =>
-    output.say(`${what}: ${output.colors.bold(`koine task ${command}${manner}`)}`);
+    output.say(`${what}: ${output.colors.bold(`koine task ${command}${connectFlags}`)}`);
   const at = shellWord(url);
-  if (place.taskId !== undefined) {
-    const id = shellWord(place.taskId);
-    const after = place.cursor === undefined ? "" : ` --after ${shellWord(place.cursor)}`;
-    say("The task goes on. Follow it with", `subscribe ${at} ${id}${after}`);
+  if (position.taskId !== undefined) {
+    const id = shellWord(position.taskId);
+    const after = position.cursor === undefined ? "" : ` --after ${shellWord(position.cursor)}`;
+    say("The task continues. Follow it with", `subscribe ${at} ${id}${after}`);
     say("Stop it with", `cancel ${at} ${id}`);
   } else if (!listsTasks(peer)) return;
   else if (options.idempotencyKey !== undefined)
@@ -102,7 +107,7 @@ function sayHowToGoOn(url: string, place: StreamPosition, options: SendCommandOp
   else if (options.session !== undefined) say("Find what it started with", `list ${at} --session ${shellWord(options.session)}`);
 }
 
-/** What a protocol cannot carry is declared, so nobody is sent to try it. */
+/** Declared losses tell whether the protocol can list tasks. */
 function listsTasks({ protocol, version }: RemoteAgent): boolean {
   const spoken = protocols.find(({ id }) => id === protocol);
   const lost = spoken?.losses.some((loss) => loss.version === version && loss.path === "operation.task.list") ?? false;

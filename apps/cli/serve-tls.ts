@@ -10,13 +10,13 @@ export interface TlsFiles {
   readonly clientCa?: string;
 }
 
-/** How often the files are looked at: certificates are renewed days before they end. */
-const LOOK_EVERY_MS = 30_000;
+/** How often the files are checked: certificates are renewed days before they expire. */
+const POLL_MS = 30_000;
 
 /** The certificate and key to serve with. Undefined: in clear. */
 export async function readTls({ tlsCert, tlsKey, clientCa }: TlsFiles): Promise<TlsOptions | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) {
-    if (clientCa !== undefined) throw usageError("--client-ca is of no use without TLS", "Give --tls-cert and --tls-key too.");
+    if (clientCa !== undefined) throw usageError("--client-ca needs TLS", "Give --tls-cert and --tls-key too.");
     return undefined;
   }
   if (tlsCert === undefined || tlsKey === undefined)
@@ -31,34 +31,34 @@ export async function readPem(path: string, option: string): Promise<string> {
   });
 }
 
-interface Telling {
+interface Reporting {
   say(line: string): void;
   readonly audit: AuditSink | undefined;
 }
 
-/** Takes a renewed certificate into use: on SIGHUP, and when the files have changed. Streams go on. */
-export function keepTlsFresh(files: TlsFiles, server: Server, { say, audit }: Telling): () => void {
-  let seen = "";
-  let looking = false;
+/** Reloads a renewed certificate on SIGHUP and when its files change. Open streams continue. */
+export function watchTlsFiles(files: TlsFiles, server: Server, { say, audit }: Reporting): () => void {
+  let last = "";
+  let checking = false;
 
-  async function look(reload: boolean): Promise<void> {
-    if (looking) return;
-    looking = true;
+  async function check(reload: boolean): Promise<void> {
+    if (checking) return;
+    checking = true;
     try {
       const now = await changeOf(files);
-      const changed = reload || (seen !== "" && now !== seen);
-      seen = now;
+      const changed = reload || (last !== "" && now !== last);
+      last = now;
       const tls = changed ? await readTls(files) : undefined;
       if (tls === undefined) return;
       server.reload(tls);
-      say("The certificate was read anew and is in use.");
+      say("Certificate reloaded.");
       note("key.reloaded", "the certificate files have changed");
     } catch (thrown) {
       const { message } = problemOf(thrown);
-      say(`The certificate was not taken into use, the old one still is: ${message}`);
+      say(`Certificate reload rejected; still using the previous certificate: ${message}`);
       note("refused", message);
     } finally {
-      looking = false;
+      checking = false;
     }
   }
 
@@ -72,10 +72,10 @@ export function keepTlsFresh(files: TlsFiles, server: Server, { say, audit }: Te
     });
   }
 
-  const onHangUp = (): void => void look(true);
+  const onHangUp = (): void => void check(true);
   process.on("SIGHUP", onHangUp);
-  const timer = setInterval(() => void look(false), LOOK_EVERY_MS).unref();
-  void look(false);
+  const timer = setInterval(() => void check(false), POLL_MS).unref();
+  void check(false);
   return () => {
     process.off("SIGHUP", onHangUp);
     clearInterval(timer);

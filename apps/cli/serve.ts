@@ -25,7 +25,7 @@ import { type ModelOptions, openModel } from "./model.js";
 import { settingsOf } from "./option-values.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { listenProblem, problemOf } from "./problem.js";
-import { keepTlsFresh, readTls, type TlsFiles } from "./serve-tls.js";
+import { readTls, type TlsFiles, watchTlsFiles } from "./serve-tls.js";
 import { openTaskStore, type StoreOptions } from "./task-store.js";
 
 interface ServeCommandOptions extends StoreOptions, TlsFiles, IdentityOptions, ModelOptions {
@@ -54,7 +54,7 @@ export async function serveModules(paths: readonly string[], options: ServeComma
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const settings = checkedSettings(options);
   const audit = openAudit(options, say);
-  const door = await readIdentity(options, await readAdmission(options.tokenFile), audit);
+  const callers = await readIdentity(options, await readAdmission(options.tokenFile), audit);
   const [tls, cardKeys, warnings] = await readKeys(options);
   const agents = (await Promise.all(paths.map(loadAgents))).flat();
   const stopped = untilStopped(output);
@@ -65,12 +65,12 @@ export async function serveModules(paths: readonly string[], options: ServeComma
   const kept = { ...(store && { store }), ...(tls && { tls }), ...(audit && { audit }), ...(model && { model }) };
   const server = await start(
     agents,
-    { ...serveOptionsOf(options, door, agents), settings, artifacts, cardKeys, ...kept },
+    { ...serveOptionsOf(options, callers, agents), settings, artifacts, cardKeys, ...kept },
     options,
   );
-  const stopRenewing = tls === undefined ? undefined : keepTlsFresh(options, server, { say, audit });
-  const said = door.warning === undefined ? warnings : [door.warning, ...warnings];
-  const ready: Ready = { server, agents, door, store, artifacts: folder, warnings: said, options };
+  const stopRenewing = tls === undefined ? undefined : watchTlsFiles(options, server, { say, audit });
+  const allWarnings = callers.warning === undefined ? warnings : [callers.warning, ...warnings];
+  const ready: Ready = { server, agents, callers, store, artifacts: folder, warnings: allWarnings, options };
   if (output.format === "json") await output.line(readyJson(ready));
   else await sayReady(ready, output);
   await stopped;
@@ -79,7 +79,7 @@ export async function serveModules(paths: readonly string[], options: ServeComma
   await Promise.all([store?.close?.(), audit?.close(), model?.close()]);
 }
 
-/** Certificate, card keys, and what is to be said about their files. */
+/** Certificate, card keys, and warnings about their files. */
 async function readKeys(
   options: ServeCommandOptions,
 ): Promise<readonly [TlsOptions | undefined, readonly CardSigner[], readonly string[]]> {
@@ -104,7 +104,7 @@ function checkedSettings({ set = new Map() }: ServeCommandOptions): NonNullable<
   );
 }
 
-/** Numbers come as text; whether a setting is one, its protocol says. */
+/** Converts a value to the kind its protocol declares. */
 function settingValue({ id, settings = [] }: Protocol, name: string, value: Json | undefined): Json | undefined {
   const info = settings.find((each) => each.name === name);
   if (info === undefined)
@@ -125,13 +125,13 @@ async function artifactStore(folder: string | undefined): Promise<ArtifactStore>
   });
 }
 
-function serveOptionsOf(options: ServeCommandOptions, door: CallerAdmission, agents: readonly Agent[]): ServeOptions {
+function serveOptionsOf(options: ServeCommandOptions, callers: CallerAdmission, agents: readonly Agent[]): ServeOptions {
   const { port, host, publicUrl, openToEverybody, metrics, push, pushAllow } = options;
   const names = new Set(agents.map(({ name }) => name));
   return {
     port,
     host,
-    admission: door.admission,
+    admission: callers.admission,
     names: options.name ?? [],
     allowedOrigins: options.allowOrigin ?? [],
     openToEverybody: openToEverybody === true,
@@ -147,17 +147,17 @@ function serveOptionsOf(options: ServeCommandOptions, door: CallerAdmission, age
   };
 }
 
-/** What can go wrong before anything is served, in the words of the options that would help. */
+/** Start-up errors, with the options that fix them. */
 async function start(agents: readonly Agent[], options: ServeOptions, { host, port }: ServeCommandOptions): Promise<Server> {
   try {
     return await serve(agents, options);
   } catch (thrown) {
     if (thrown instanceof AgentError && thrown.code === "forbidden")
       throw usageError(
-        `not listening on ${host} without authentication: everybody who reaches this address could use the agent`,
-        "Give --token-file FILE (or another way to know callers), or say --open-to-everybody, or leave --host away.",
+        `refusing to listen on ${host} without authentication: anyone who can reach this address could use the agent`,
+        "Give --token-file FILE (or another authentication option), or --open-to-everybody, or omit --host.",
       );
-    // Whatever is wrong in the form of something was given on the command line.
+    // Invalid values come from the command line.
     if (thrown instanceof AgentError && thrown.code === "invalid_message")
       throw usageError(thrown.message, thrown.message.includes("publicUrl") ? "Give it with --public-url URL." : undefined);
     throw listenProblem(thrown, { host, port, portBy: "--port", hostBy: "--host" });
@@ -169,7 +169,7 @@ const IN_MEMORY = "in memory: lost when this process ends";
 interface Ready {
   readonly server: Server;
   readonly agents: readonly Agent[];
-  readonly door: CallerAdmission;
+  readonly callers: CallerAdmission;
   readonly store: Store | undefined;
   readonly artifacts: string | undefined;
   readonly warnings: readonly string[];
@@ -177,7 +177,7 @@ interface Ready {
 }
 
 function sayReady(ready: Ready, output: Output): void {
-  const { server, agents, door, store, artifacts, warnings, options } = ready;
+  const { server, agents, callers, store, artifacts, warnings, options } = ready;
   const { bold, dim, yellow } = output.colors;
   output.say(`Serving at ${bold(server.url)}`);
   for (const { name, card } of agents) {
@@ -185,22 +185,22 @@ function sayReady(ready: Ready, output: Output): void {
     for (const { protocol, version, binding, url } of server.interfaces(name))
       output.say(dim(`    ${`${protocol}@${version}`.padEnd(10)} ${binding.padEnd(10)} ${url}`));
   }
-  output.say(`  callers    ${door.words}`);
+  output.say(`  callers    ${callers.description}`);
   output.say(`  tasks      ${store?.durability ?? IN_MEMORY}`);
   output.say(`  artifacts  ${artifacts === undefined ? IN_MEMORY : `in ${artifacts}`}`);
-  // Only where it is: a path may hold what nobody else should see.
+  // Only the host: a path may hold a secret.
   if (options.modelUrl !== undefined) output.say(`  model      ${options.model} at ${new URL(options.modelUrl).host}`);
   if (options.metrics !== undefined)
     output.say(`  metrics    ${server.url}/metrics (${options.metrics === true ? "loopback" : options.metrics})`);
   for (const warning of warnings) output.say(yellow(`  warning    ${warning}`));
   if (options.try === true) {
     output.say("\nTry, in another terminal:\n");
-    const security = describeSecurity(door.admission);
+    const security = describeSecurity(callers.admission);
     for (const { name, card } of agents.slice(0, 1))
       for (const line of callsToTry({ url: server.url, card, interfaces: server.interfaces(name), security }))
         output.say(line.startsWith("#") ? dim(`  ${line}`) : `  ${line}`);
   }
-  output.say(dim("\nCtrl-C stops it, after the calls under way have ended."));
+  output.say(dim("\nPress Ctrl-C to stop; calls in progress are finished first."));
 }
 
 function readyJson({ server, agents, store, options }: Ready) {
@@ -218,7 +218,7 @@ function readyJson({ server, agents, store, options }: Ready) {
 
 const SHAPE = "It needs a default export made by agent({ … }), or `export function handle(message, task) { … }`.";
 
-/** The agents of a module; what keeps them from being loaded is said in words that help. */
+/** The agents of a module; a load error comes with a hint. */
 async function loadAgents(path: string): Promise<readonly Agent[]> {
   try {
     return await load(path);

@@ -67,11 +67,11 @@ test("sets, lists with the state of delivery, and deletes, without ever printing
   const deleted = await koine(["delete", server.url, taskId, "h"]);
   expect([deleted.code, deleted.out]).toEqual([0, "h deleted\n"]);
   const none = await koine(["list", server.url, taskId]);
-  expect([none.code, none.out, none.err]).toEqual([0, "", "Nobody is told of this task.\n"]);
+  expect([none.code, none.out, none.err]).toEqual([0, "", "No push configurations.\n"]);
   for (const { out, err } of [set, listed, json]) expect(out + err).not.toContain(TOKEN);
 }, 60_000);
 
-test("says what is wrong with the command", async () => {
+test("rejects invalid arguments", async () => {
   const unset = await koine(["set", server.url, taskId, hookUrl, "--hook-bearer-env", "NO_SUCH_VARIABLE"]);
   expect([unset.code, unset.err]).toEqual([2, expect.stringContaining("NO_SUCH_VARIABLE")]);
   const refused = await koine(["set", server.url, taskId, "http://169.254.169.254/"]);

@@ -15,7 +15,7 @@ import { secretOf } from "./credentials.js";
 import { eventJson } from "./event-json.js";
 import { CliError, EXIT } from "./exit.js";
 import type { Output } from "./output.js";
-import { checkedAddress, type PeerOptions, type Visit, visit } from "./peer.js";
+import { checkedAddress, type PeerOptions, type PeerSession, withPeer } from "./peer.js";
 import { oneLine, shellWord } from "./printable.js";
 import { startProgress } from "./progress.js";
 
@@ -43,7 +43,7 @@ interface SubscribeOptions extends PeerOptions {
 const MAX_PAGES = 10_000;
 
 export async function getTask(url: string, id: string, options: GetOptions): Promise<void> {
-  await visit(url, options, async (at) => {
+  await withPeer(url, options, async (at) => {
     const { history } = options;
     const { signal } = at.interrupt;
     const task = await at.peer.getTask(id, { signal, ...(history === undefined ? {} : { historyLength: history }) });
@@ -52,13 +52,15 @@ export async function getTask(url: string, id: string, options: GetOptions): Pro
 }
 
 export async function cancelTask(url: string, id: string, options: PeerOptions): Promise<void> {
-  await visit(url, options, async (at) => {
+  await withPeer(url, options, async (at) => {
     const task = await at.peer.cancelTask(id, { signal: at.interrupt.signal });
     if (at.output.format === "json") await at.output.document(eventJson({ kind: "task", task }));
     else await at.output.text(`${task.id} ${task.status.state}\n`);
     // The work may take its time to stop, or its process may be gone; then the agent cancels it when it finds that out.
     if (at.output.format === "text" && !isTerminal(task.status.state))
-      at.output.say(`It was asked to stop, and has not yet: koine task get ${shellWord(url)} ${shellWord(id)}${at.manner}`);
+      at.output.say(
+        `Cancellation requested; the task has not stopped yet. Check with: koine task get ${shellWord(url)} ${shellWord(id)}${at.connectFlags}`,
+      );
   });
 }
 
@@ -66,14 +68,14 @@ async function printTask(
   task: Task,
   url: string,
   save: string | undefined,
-  { peer, interrupt, output, manner }: Visit,
+  { peer, interrupt, output, connectFlags }: PeerSession,
 ): Promise<void> {
   if (output.format === "text")
     output.say(output.colors.dim(`${task.status.state} since ${timeOf(task)}, session ${oneLine(task.contextId, 200)}`));
   const printer = new AnswerPrinter({
     output,
     url,
-    manner,
+    connectFlags,
     save,
     progress: { show: () => undefined, stop: () => undefined },
     fetch: (part) => peer.fetch(part, interrupt.signal),
@@ -83,22 +85,22 @@ async function printTask(
 }
 
 export async function subscribe(url: string, id: string, options: SubscribeOptions): Promise<void> {
-  await visit(url, options, async ({ peer, output, interrupt, manner }) => {
+  await withPeer(url, options, async ({ peer, output, interrupt, connectFlags }) => {
     const progress = startProgress({ stream: output.stderr });
     const fetch = (part: Part): Promise<Part> => peer.fetch(part, interrupt.signal);
-    const printer = new AnswerPrinter({ output, url, manner, save: options.save, progress, fetch });
-    const place = new StreamPosition();
+    const printer = new AnswerPrinter({ output, url, connectFlags, save: options.save, progress, fetch });
+    const position = new StreamPosition();
     const { after } = options;
     try {
       for await (const event of peer.subscribe(id, { signal: interrupt.signal, ...(after === undefined ? {} : { after }) })) {
-        place.see(event);
+        position.observe(event);
         await printer.event(event);
       }
     } catch (thrown) {
       await printer.end();
-      if (place.cursor !== undefined && output.format === "text")
+      if (position.cursor !== undefined && output.format === "text")
         output.say(
-          `Go on from here with: koine task subscribe ${shellWord(url)} ${shellWord(id)} --after ${shellWord(place.cursor)}${manner}`,
+          `Resume with: koine task subscribe ${shellWord(url)} ${shellWord(id)} --after ${shellWord(position.cursor)}${connectFlags}`,
         );
       throw thrown;
     } finally {
@@ -108,7 +110,7 @@ export async function subscribe(url: string, id: string, options: SubscribeOptio
 }
 
 export async function listTasks(url: string, options: ListOptions): Promise<void> {
-  await visit(url, options, async ({ peer, output, interrupt }) => {
+  await withPeer(url, options, async ({ peer, output, interrupt }) => {
     const { signal } = interrupt;
     let pageToken = options.pageToken;
     for (let page = 0; page < MAX_PAGES; page++) {
@@ -117,7 +119,7 @@ export async function listTasks(url: string, options: ListOptions): Promise<void
       if (event.nextPageToken === "" || event.nextPageToken === pageToken) return;
       pageToken = event.nextPageToken;
       if (options.all !== true) {
-        if (output.format === "text") output.say(`There are more: --page-token ${shellWord(pageToken)}, or --all`);
+        if (output.format === "text") output.say(`More tasks: --page-token ${shellWord(pageToken)}, or --all`);
         return;
       }
     }
@@ -150,11 +152,11 @@ interface SetOptions extends PeerOptions {
 }
 
 export async function listPushes(url: string, id: string, options: PeerOptions): Promise<void> {
-  await visit(url, options, async ({ peer, output, interrupt }) => {
+  await withPeer(url, options, async ({ peer, output, interrupt }) => {
     const configs = await peer.pushes(id, { signal: interrupt.signal });
     if (output.format === "json") return output.document({ pushes: configs.map(pushJson) });
     for (const config of configs) await output.text(pushLine(config));
-    if (configs.length === 0) output.say("Nobody is told of this task.");
+    if (configs.length === 0) output.say("No push configurations.");
   });
 }
 
@@ -167,7 +169,7 @@ export async function setPush(url: string, id: string, webhook: string, options:
     authentication: credentials === undefined ? undefined : { scheme: "Bearer", credentials },
     ...(options.id === undefined ? {} : { id: options.id }),
   };
-  await visit(url, options, async ({ peer, output, interrupt }) => {
+  await withPeer(url, options, async ({ peer, output, interrupt }) => {
     const config = await peer.setPush(id, hook, { signal: interrupt.signal }).catch(refusedAddress);
     if (output.format === "json") return output.document(pushJson(config));
     return output.text(pushLine(config));
@@ -175,19 +177,19 @@ export async function setPush(url: string, id: string, webhook: string, options:
 }
 
 export async function deletePush(url: string, id: string, webhookId: string, options: PeerOptions): Promise<void> {
-  await visit(url, options, async ({ peer, output, interrupt }) => {
+  await withPeer(url, options, async ({ peer, output, interrupt }) => {
     await peer.deletePush(id, webhookId, { signal: interrupt.signal });
     if (output.format === "json") return output.document({ deleted: webhookId });
     return output.text(`${oneLine(webhookId, 200)} deleted\n`);
   });
 }
 
-/** An address that the agent does not tell is one its operator can allow. */
+/** A refused webhook address can be allowed by the agent's operator. */
 function refusedAddress(thrown: unknown): never {
   if (thrown instanceof AgentError && thrown.code === "invalid_message" && /only public ones are told/.test(thrown.message))
     throw new CliError(EXIT.failure, thrown.message, {
       code: thrown.code,
-      hint: "If it may be told, whoever runs the agent allows it: koine serve … --push-allow HOST",
+      hint: "The agent's operator can allow it: koine serve … --push-allow HOST",
     });
   throw thrown;
 }

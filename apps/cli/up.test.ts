@@ -29,7 +29,7 @@ async function viewOn(terminal: boolean) {
 }
 
 describe("the health of a network", () => {
-  it("is a table on a terminal, which stays below what modules write", async () => {
+  it("is a table on a terminal, below the output of the modules", async () => {
     const { view, written } = await viewOn(true);
     view.change(STATUS, [STATUS]);
     expect(written()).toBe("desk starting   a2a · http://127.0.0.1:4101 · pid 7\n");
@@ -40,7 +40,7 @@ describe("the health of a network", () => {
     expect(written()).toBe("\u001b[1A\r\u001b[0Jdesk ready      a2a · http://127.0.0.1:4101 · pid 7 · restarts 2\n");
   });
 
-  it("never wraps, and shows nothing a terminal would obey", async () => {
+  it("never wraps, and has no control characters", async () => {
     const { view, written } = await viewOn(true);
     const failed: NodeStatus = { ...STATUS, problem: `\u001b[2J${"x".repeat(200)}` };
     view.change(failed, [failed]);

@@ -6,7 +6,6 @@ import { listenForInterrupt, STOPPING } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { oneLine, printable } from "./printable.js";
 
-/** What `koine up` is told. */
 interface UpOptions {
   readonly output: Format;
   readonly check?: boolean;
@@ -21,16 +20,16 @@ export async function runUp(file: string, options: UpOptions): Promise<void> {
     else await output.text(networkText(plan));
     return;
   }
-  await keepUp(plan, output);
+  await runPlan(plan, output);
 }
 
-async function keepUp(plan: Plan, output: Output): Promise<void> {
+async function runPlan(plan: Plan, output: Output): Promise<void> {
   const interrupt = listenForInterrupt();
   const view = healthView(output, plan);
   const launched = await explained(() => launch(plan, { onOutput: (id, _stream, line) => view.line(id, line) }));
-  const tell = (status: NodeStatus): void => view.change(status, launched.nodes());
-  for (const status of launched.nodes()) tell(status);
-  const off = launched.onChange(tell);
+  const show = (status: NodeStatus): void => view.change(status, launched.nodes());
+  for (const status of launched.nodes()) show(status);
+  const off = launched.onChange(show);
   try {
     await interrupt.race(nothingLeft(launched)).catch((thrown: unknown) => {
       if (!interrupt.signal.aborted) throw thrown;
@@ -44,20 +43,20 @@ async function keepUp(plan: Plan, output: Output): Promise<void> {
   }
 }
 
-/** Rejects when every process was given up; else it waits. */
+/** Rejects when every process was given up. */
 function nothingLeft(launched: Launched): Promise<never> {
   return new Promise((_resolve, reject) => {
-    const look = (): void => {
+    const check = (): void => {
       const kept = launched.nodes().filter(({ kind, state }) => kind !== "url" && state !== "unspoken");
       if (kept.length === 0 || kept.some(({ state }) => state !== "gave-up")) return;
       reject(new CliError(EXIT.failure, "every module was given up; nothing is left to keep running"));
     };
-    launched.onChange(look);
-    look();
+    launched.onChange(check);
+    check();
   });
 }
 
-/** What is wrong with a plan, with advice that is meant for plans. */
+/** Adds hints for plans to errors. */
 async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -74,7 +73,7 @@ const HINTS: { readonly [code: string]: string } = {
   conflict: "A module without a port gets a free one.",
 };
 
-/** What people and programs see of a running network. */
+/** The output of a running network. */
 interface HealthView {
   /** A module wrote something. */
   line(id: string, text: string): void;
@@ -118,7 +117,7 @@ function plainView(output: Output, plan: Plan): HealthView {
 const ERASE_BELOW = "\u001b[0J";
 const DEFAULT_COLUMNS = 80;
 
-/** The table stands below everything that was said; each change takes it away and draws it again. */
+/** The table stays below all other output; each change erases and redraws it. */
 function tableView(output: Output, plan: Plan): HealthView {
   const prefix = prefixer(output, plan);
   const width = widthOf(plan);
@@ -154,7 +153,7 @@ function widthOf({ network }: Plan): number {
   return Math.max(...network.nodes.map(({ id }) => id.length), 4) + (network.bridges.length > 0 ? 6 : 0);
 }
 
-/** One line that fits: a longer one would wrap, and what wraps cannot be taken away again. */
+/** One line that fits the terminal: wrapped lines cannot be erased. */
 function rowOf(status: NodeStatus, width: number, { colors, stderr }: Output): string {
   const { id, state, pin, protocol, url, pid, restarts, problem } = status;
   const paint = state === "ready" ? colors.green : state === "gave-up" ? colors.red : colors.yellow;
@@ -180,7 +179,7 @@ function prefixer({ colors }: Output, plan: Plan): (id: string, text: string) =>
   };
 }
 
-/** Where it stands by what means a feature is carried. */
+/** The column of the means by which a feature is carried. */
 const MEANS_COLUMN = 19;
 
 /** The network a plan makes, for programs. */
@@ -209,7 +208,7 @@ function networkText({ network, modules }: Plan): string {
   const width = Math.max(...network.nodes.map(({ id }) => id.length));
   const nodes = network.nodes.map(({ id, protocol, spokenBy }) => {
     const pin = modules.find((module) => module.id === id)?.pin ?? spokenBy;
-    return `${id.padEnd(width)}  ${protocol.padEnd(5)}  ${pin ?? "nothing here speaks it"}`;
+    return `${id.padEnd(width)}  ${protocol.padEnd(5)}  ${pin ?? "not implemented"}`;
   });
   const links = network.links.map((link) => {
     const bridge = network.bridges.find(({ src, dst }) => src === link.src && dst === link.dst);

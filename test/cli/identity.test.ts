@@ -161,7 +161,7 @@ test("nothing is served beyond this machine, or half closed, by mistake", async 
   ]);
   await desk.clear();
   expect(everywhere.code).toBe(2);
-  expect(everywhere.stderr).toContain("not listening on 0.0.0.0 without authentication");
+  expect(everywhere.stderr).toContain("refusing to listen on 0.0.0.0 without authentication");
   expect(halfJwt.code).toBe(2);
   expect(halfJwt.stderr).toContain("Give --jwt-issuer, --jwks and --jwt-audience.");
   expect(badKeys.code).toBe(2);

@@ -114,7 +114,7 @@ test("what a protocol cannot carry is said, and where nobody can list nobody is 
     by("acp", "one", "--idempotency-key", "k").then(() => by("acp", "other", "--idempotency-key", "k")),
   ]);
   expect(text).toMatchObject({ code: 0, stdout: "heard hello\n" });
-  expect(text.stderr).toMatch(/^lost on the way: message\.parts\[1\] \(.+\)$/m);
+  expect(text.stderr).toMatch(/^lost: message\.parts\[1\] \(.+\)$/m);
   expect(JSON.parse(json.stderr)).toMatchObject({ loss: { protocol: "agora", path: "message.parts[1]", kind: "raw" } });
   expect(elsewhere).toMatchObject({ code: 1, stdout: "" });
   expect(elsewhere.stderr).toContain("but not in acp\nhint: Without --protocol");

@@ -135,13 +135,13 @@ test("a renewed certificate is taken into use by SIGHUP while a stream goes on; 
   await seen(sender.stdout, /before/);
 
   await Promise.all([copyFile(desk.path("renewed.pem"), cert), copyFile(desk.path("renewed.key"), key)]);
-  const renewed = seen(server.child.stderr, /read anew and is in use/);
+  const renewed = seen(server.child.stderr, /Certificate reloaded/);
   server.child.kill("SIGHUP");
   await renewed;
   expect(await serialAt(server.port)).toBe(new X509Certificate(await readFile(desk.path("renewed.pem"))).serialNumber);
 
   await copyFile(desk.path("ann.key"), key);
-  const kept = seen(server.child.stderr, /the old one still is: .*does not match the certificate/);
+  const kept = seen(server.child.stderr, /still using the previous certificate: .*does not belong to the certificate/);
   server.child.kill("SIGHUP");
   await kept;
 

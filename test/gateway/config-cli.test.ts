@@ -65,7 +65,7 @@ describe("koine gateway", () => {
       `agents:\n  - name: one\n    upstream: ${behind.url}\n  - name: gone\n    upstream: http://127.0.0.1:9\n`,
     );
     const checked = await koine(["gateway", file, "--check"]);
-    expect([checked.code, checked.stderr]).toEqual([0, `${file} is sound.\n`]);
+    expect([checked.code, checked.stderr]).toEqual([0, `${file} is valid.\n`]);
     const asked = await koine(["gateway", file, "--check", "--connect", "-o", "json"]);
     expect(asked.code).toBe(3);
     expect(JSON.parse(asked.stdout)).toMatchObject({

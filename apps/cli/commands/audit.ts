@@ -11,13 +11,13 @@ Examples:
   koine audit audit.log --verify                   is a line missing, changed or added
   koine audit audit.log -o json | jq -r .reason
 
-Files that were put aside (audit.log.1, audit.log.2, …) are read first, the oldest first.`;
+Rotated files (audit.log.1, audit.log.2, …) are read first, the oldest first.`;
 
 /** `koine audit`: what was decided about callers. */
 export function addAudit(program: Command): void {
   program
     .command("audit")
-    .description("read an audit log: who was let in or refused, and why")
+    .description("read an audit log: who was admitted or refused, and why")
     .argument("<file>", "the log that `koine serve --audit` writes")
     .option("-f, --follow", "go on with new lines as they are written, until Ctrl-C")
     .option("--since <time>", "only lines from this time on", parseMoment)

@@ -13,7 +13,10 @@ Examples:
 /** `koine card`: what is it, how do we know, and who says so. */
 export function addCard(program: Command): void {
   const card = program.command("card").description("what an agent says about itself");
-  const get = card.command("get").description("print an agent's card, and how we know").argument("<url>", "where the agent is");
+  const get = card
+    .command("get")
+    .description("print an agent's card, and the evidence for it")
+    .argument("<url>", "where the agent is");
   addPeerOptions(get)
     .option("--extended", "the card that only authenticated callers see")
     .addHelpText("after", EXAMPLES)
@@ -43,7 +46,7 @@ function addSign(card: Command): void {
 function addVerify(card: Command): void {
   card
     .command("verify")
-    .description("is the card signed by somebody we trust? exit code 0 if it is, 1 if not")
+    .description("check that a trusted key signed the card; exit code 0 if it did, 1 if not")
     .argument("<card.json>", "the card document, as it was received")
     .requiredOption("--trust <file>", "public keys: PEM, JWK or JWKS; may be given several times", collect)
     .addOption(outputOption())

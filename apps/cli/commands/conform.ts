@@ -10,7 +10,7 @@ Examples:
   koine conform http://127.0.0.1:8080 --through http://127.0.0.1:9090
 
 With --through the agent at <url> is checked directly, the gateway before it in every protocol it offers, and what holds
-without the gateway and not through it is told. In protocols that the agent does not speak, a plain host is what the gateway
+without the gateway and not through it is reported. In protocols that the agent does not speak, a plain host is what the gateway
 is compared with.
 
 Exit code 0 means that everything that must hold holds, or that the gateway breaks nothing; 1 that something does not.`;
@@ -25,7 +25,7 @@ export function addConform(program: Command): void {
     .option("--only <id>", "requirements whose id begins so; may be given several times", collect)
     .option("--protocol <id>", "check this protocol, also if nothing at the address seems to speak it")
     .option("--timeout <seconds>", "how long one requirement may take", parseSeconds)
-    .option("--through <gateway>", "tell what the gateway at this address breaks that holds without it")
+    .option("--through <gateway>", "report what the gateway at this address breaks that holds without it")
     .option("--through-token-env <name>", "the environment variable with the bearer token for the gateway");
   addCredentialOptions(command)
     .addHelpText("after", EXAMPLES)

@@ -5,12 +5,12 @@ import { lazyAction, outputOption } from "./shared-options.js";
 const DEFAULT_PORT = 7400;
 const ABOUT = `
 Examples:
-  koine demo                 agents on A2A 0.3 and 1.0, ACP and Agora, a gateway in front, and a page
+  koine demo                 agents on A2A 0.3 and 1.0, ACP and Agora, a gateway, and a page
   koine demo --check         run it once, try everything in it, and say what held
   koine demo -o json         decisions, health and figures as JSON lines
 
 It needs no keys and no network: everything runs on this machine, each agent in a process of its own. Ctrl-C ends all of it.
-docs/demo.md tells what one sees.`;
+docs/demo.md explains what it shows.`;
 
 /** `koine demo`: the whole thing at work. */
 export function addDemo(program: Command): void {

@@ -14,7 +14,7 @@ against digests that are part of this program. No other command fetches anything
 export function addEmbeddings(program: Command): void {
   const root = program
     .command("embeddings")
-    .description("bring, look at or remove what `koine route --embeddings` needs")
+    .description("install, inspect or remove what `koine route --embeddings` needs")
     .addHelpText("after", EXAMPLES);
   root
     .command("install")
@@ -24,7 +24,7 @@ export function addEmbeddings(program: Command): void {
     .action(lazyAction(async () => (await import("../embeddings.js")).install));
   root
     .command("status")
-    .description("say whether they are there, where, how large, and whether they are what they should be")
+    .description("print whether they are installed, where, how large, and whether their digests match")
     .addOption(dirOption())
     .addOption(outputOption())
     .action(lazyAction(async () => (await import("../embeddings.js")).status));

@@ -4,7 +4,7 @@ import { lazyAction, outputOption } from "./shared-options.js";
 const EXAMPLES = `
 Examples:
   koine gateway koine.yaml                      every agent of the file, on one port, in every protocol
-  koine gateway koine.yaml --check              is the file sound; nothing is opened
+  koine gateway koine.yaml --check              is the file valid; nothing is started
   koine gateway koine.yaml --check --connect    and do its agents answer
   koine bridge http://127.0.0.1:8000            the same for one agent, without a file
 
@@ -13,8 +13,8 @@ The smallest file:
     - name: translator
       upstream: http://127.0.0.1:8000
 
-A changed file is taken into use by itself, and on SIGHUP; streams go on. One with a mistake changes nothing, and is told
-with its lines. docs/gateway.md has every member.`;
+A changed file is reloaded automatically, and on SIGHUP; open streams continue. An invalid file is rejected with the lines
+of its problems and changes nothing. docs/gateway.md has every member.`;
 
 /** `koine gateway`: agents of others, from a configuration. */
 export function addGateway(program: Command): void {
@@ -23,9 +23,9 @@ export function addGateway(program: Command): void {
     .description("put agents that already run on one port, in every protocol")
     .argument("<config>", "a YAML or JSON file")
     .option("--check", "read the file and everything that it names; start nothing")
-    .option("--connect", "with --check: ask the agents too")
+    .option("--connect", "with --check: connect to the agents too")
     .option("--require-upstreams", "an agent that cannot be reached at the start is an error")
-    .option("--no-watch", "a changed file is taken into use on SIGHUP only")
+    .option("--no-watch", "reload a changed file on SIGHUP only")
     .addOption(outputOption())
     .addHelpText("after", EXAMPLES)
     .action(lazyAction(async () => (await import("../gateway.js")).runGateway));

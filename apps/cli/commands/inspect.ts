@@ -21,7 +21,7 @@ export function addInspect(program: Command): void {
     .argument("<gateway-url>", "where the gateway is")
     .option("--bytes", "show the bytes of every request and response, and the envelope between them")
     .option("--tree", "draw the trace of every exchange as a tree")
-    .option("--once", "show what is there, and end")
+    .option("--once", "show the kept messages, and exit")
     .option("--last <count>", "with --once: how many", parseCount, LAST_DEFAULT);
   addCredentialOptions(addFilterOptions(command))
     .addOption(outputOption())

@@ -23,12 +23,12 @@ export function addMcp(program: Command): void {
     .option("--gateway <url>", "all agents of this host; may be given several times", collect)
     .option("--per-skill", "one tool for each skill of an agent that has several")
     .option("--refresh <seconds>", "how often cards and gateways are looked at again (default: 300)", parseSeconds)
-    .optionsGroup("How to call:")
-    .option("--protocol <pin>", "only this way: a protocol, protocol@version, or protocol@version/binding")
+    .optionsGroup("Connection:")
+    .option("--protocol <pin>", "only this interface: a protocol, protocol@version, or protocol@version/binding")
     .option("--timeout <seconds>", "how long one call may take (default: 3600)", parseSeconds)
-    .option("--trust <file>", "public keys whose signatures on cards count; may be given several times", collect)
-    .option("--trust-jku <url>", "a key set whose keys count, when a signature names exactly this address", collect)
-    .option("--require-signed", "refuse an agent whose card none of these signed");
+    .option("--trust <file>", "trusted public keys for card signatures; may be given several times", collect)
+    .option("--trust-jku <url>", "a trusted key set (JWKS), for signatures that name exactly this URL", collect)
+    .option("--require-signed", "refuse an agent whose card has no trusted signature");
   addCredentialOptions(command)
     .option("--same-credentials", "show the same credentials to agents of different hosts")
     .addHelpText("after", EXAMPLES)

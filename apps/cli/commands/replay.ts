@@ -20,8 +20,8 @@ export function addReplay(program: Command): void {
     .description("send recorded requests to an agent, in any protocol, and compare its answers with the recorded ones")
     .argument("<file>", "what `koine record` wrote: one UTE message per line")
     .requiredOption("--to <url>", "where the agent is")
-    .option("--pin <way>", "the same as --protocol")
-    .option("--as <name>", "who we say we are", "koine")
+    .option("--pin <interface>", "the same as --protocol")
+    .option("--as <name>", "the caller name to send", "koine")
     .option("--no-diff", "do not compare answers; exit code 0 if all requests could be sent");
   addPeerOptions(command)
     .addHelpText("after", EXAMPLES)

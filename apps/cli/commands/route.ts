@@ -23,7 +23,7 @@ export function addRoute(program: Command): void {
     .argument("[file...]", "scenario files; - is stdin")
     .option("--text <text>", "one module in words, instead of a file")
     .option("--requires <list>", "capabilities that one module needs, instead of a file or with --text; see --capabilities")
-    .option("--explain", "tell the evidence, and why each other protocol was rejected")
+    .option("--explain", "print the evidence, and why each other protocol was rejected")
     .addOption(outputOption())
     .option("--skip-malformed", "leave out malformed scenarios and say which, instead of failing")
     .option("--schema", "print the JSON Schema of our own form of scenario files")

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Mode } from "../../../bench/routerbench/index.js";
 import { FORMATS } from "../output.js";
 import { ABLATIONS } from "./choices.js";
-import { addModelOptions, lazyAction } from "./shared-options.js";
+import { addModelOptions, formatOption, lazyAction } from "./shared-options.js";
 
 export const SHAPES = [...FORMATS, "html"] as const;
 /** As the benchmark has them; it is loaded only when it runs. */
@@ -35,8 +35,8 @@ export function addRouterbench(program: Command): void {
     .option("--out <dir>", "leave decisions, metrics, tables, a page and a manifest in this folder")
     .option("--force", "write into a folder that is not empty")
     .option("--stamp", "write the time into the manifest")
-    .option("--verify <dir>", "compute what --out has left again, and tell what differs")
-    .addOption(new Option("-o, --output <format>", "what stdout gets").choices([...SHAPES]).default("text"));
+    .option("--verify <dir>", "compute what --out has left again, and report what differs")
+    .addOption(formatOption(SHAPES));
   addModelOptions(command)
     .addHelpText("after", EXAMPLES)
     .action(lazyAction(async () => (await import("../routerbench.js")).routerbench));

@@ -10,7 +10,7 @@ Examples:
   KOINE_TOKENS="ann=…,bob=…" koine serve ./agent.ts            the same tokens without a file
   koine serve ./agent.ts --data ./data                         tasks survive the end of this process
   koine serve ./agent.ts --store redis://127.0.0.1:6379        one of several replicas on one Redis
-  koine serve ./agent.ts --tls-cert cert.pem --tls-key key.pem  every protocol under TLS; SIGHUP reads them anew
+  koine serve ./agent.ts --tls-cert cert.pem --tls-key key.pem  every protocol under TLS; SIGHUP reloads them
 
 The module's default export is made by agent({ … }); or it exports a function handle(message, task).
 The tokens file has one name=token per line; a token has 16 characters or more.
@@ -30,7 +30,7 @@ function addServeOptions(command: Command): Command {
   command
     .option("--port <number>", "where to listen; 0 takes any free port", parsePort, 8080)
     .option("--host <address>", "on which address", "127.0.0.1")
-    .option("--public-url <url>", "the address callers use, when a proxy stands before this one")
+    .option("--public-url <url>", "the address callers use, when a proxy forwards to this one")
     .option("--name <host>", "a further host name it is reached by; may be given several times", collect)
     .option("--allow-origin <origin>", "web pages of this origin may call; may be given several times", collect)
     .option("--set <protocol.key=value>", "a setting of one protocol, see below; may be given several times", collectPairs)
@@ -40,14 +40,14 @@ function addServeOptions(command: Command): Command {
     .option("--tls-cert <file>", "serve under TLS with this certificate (PEM)")
     .option("--tls-key <file>", "the private key of the certificate (PEM)")
     .option("--client-ca <file>", "callers may show certificates of this authority (PEM), and are known by them")
-    .optionsGroup("Who may call:")
+    .optionsGroup("Authentication:")
     .option("--token-file <file>", "one name=token per line (or the same in KOINE_TOKENS)")
     .option(
       "--open-to-everybody",
-      "listen beyond this machine without knowing callers: whoever reaches the port may use the agent",
+      "listen beyond this machine without authentication: anyone who can reach the port may use the agent",
     );
   addIdentityOptions(command)
-    .optionsGroup("What is kept, and where:")
+    .optionsGroup("Storage:")
     .option("--data <dir>", "keep tasks in this folder (SQLite), and large parts beside them")
     .addOption(
       new Option(
@@ -81,5 +81,5 @@ function addIdentityOptions(command: Command): Command {
     .option("--jwt-scope <scope>", "a scope such tokens must have; may be given several times", collect)
     .option("--jwt-tenant-claim <name>", "the claim with the caller's tenant")
     .option("--jwt-token-url <url>", "where clients get tokens, for the card")
-    .option("--audit <file>", "write down who is let in or refused; `koine audit` reads it");
+    .option("--audit <file>", "log who is admitted or refused; `koine audit` reads it");
 }

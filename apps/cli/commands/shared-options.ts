@@ -7,14 +7,24 @@ export function lazyAction<Args extends unknown[]>(load: () => Promise<(...args:
   return async (...args: Args): Promise<void> => (await load())(...args);
 }
 
+/** `-o`, on every command that prints data. */
 export function outputOption(): Option {
-  return new Option("-o, --output <format>", "what stdout gets").choices([...FORMATS]).default("text");
+  return formatOption(FORMATS);
+}
+
+export function formatOption(formats: readonly string[]): Option {
+  return new Option("-o, --output <format>", `output format: ${alternatives(formats)}`).choices(formats).default("text");
+}
+
+/** `a, b or c`. */
+export function alternatives(choices: readonly string[]): string {
+  return [choices.slice(0, -1).join(", "), ...choices.slice(-1)].join(" or ");
 }
 
 export function addCredentialOptions(command: Command): Command {
   return addIdentityCredentialOptions(
     command
-      .optionsGroup("Who we are:")
+      .optionsGroup("Credentials:")
       .option("--token-env <name>", "the environment variable with the bearer token (default: KOINE_TOKEN, if it is set)")
       .option("--header <line>", "a header for every request, 'Name: value'; may be given several times", collect),
   );
@@ -22,29 +32,25 @@ export function addCredentialOptions(command: Command): Command {
 
 export function addPeerOptions(command: Command): Command {
   command
-    .optionsGroup("How to call:")
-    .option("--protocol <pin>", "only this way: a protocol, protocol@version, or protocol@version/binding")
+    .optionsGroup("Connection:")
+    .option("--protocol <pin>", "only this interface: a protocol, protocol@version, or protocol@version/binding")
     .option("--timeout <seconds>", "how long to wait for the answer", parseSeconds)
-    .option("-v, --verbose", "say how the agent was reached, and how we know")
-    .option(
-      "--trust <file>",
-      "public keys whose signatures on cards count: PEM, JWK or JWKS; may be given several times",
-      collect,
-    )
-    .option("--trust-jku <url>", "a key set whose keys count, when a signature names exactly this address", collect)
-    .option("--require-signed", "refuse an agent whose card none of these signed");
+    .option("-v, --verbose", "print the chosen interface and the evidence for it")
+    .option("--trust <file>", "trusted public keys for card signatures: PEM, JWK or JWKS; may be given several times", collect)
+    .option("--trust-jku <url>", "a trusted key set (JWKS), for signatures that name exactly this URL", collect)
+    .option("--require-signed", "refuse an agent whose card has no trusted signature");
   return addCredentialOptions(command).addOption(outputOption());
 }
 
 function addIdentityCredentialOptions(command: Command): Command {
   return command
     .option("--api-key-env <name>", "the environment variable with the API key (default: KOINE_API_KEY, if it is set)")
-    .option("--client-id <id>", "who we are to the token endpoint (OAuth 2 client credentials)")
+    .option("--client-id <id>", "the client id at the token endpoint (OAuth 2 client credentials)")
     .option("--client-secret-env <name>", "the environment variable with the client secret (default: KOINE_CLIENT_SECRET)")
-    .option("--token-url <url>", "where tokens are given out; without it only the agent's own origin is believed")
+    .option("--token-url <url>", "the token endpoint; without it only one at the agent's own origin is trusted")
     .option("--scope <scope>", "a scope to ask for instead of those the card names; may be given several times", collect)
     .optionsGroup("TLS:")
-    .option("--ca <file>", "a certificate authority to believe, for agents with certificates of a private one")
+    .option("--ca <file>", "a certificate authority to trust, for agents with certificates of a private one")
     .option("--cert <file>", "our own certificate")
     .option("--key <file>", "the private key of our certificate")
     .optionsGroup("");
@@ -52,7 +58,7 @@ function addIdentityCredentialOptions(command: Command): Command {
 
 export function addModelOptions(command: Command): Command {
   return command
-    .optionsGroup("A language model, for what only one can do:")
+    .optionsGroup("Language model:")
     .option("--model-url <url>", "a server that speaks OpenAI's chat completions, up to the version: https://…/v1")
     .option("--model <name>", "the model's name there")
     .option("--model-key-env <name>", "the environment variable with its key");
@@ -64,7 +70,7 @@ export function addFilterOptions(command: Command): Command {
     .option("--agent <name>", "to or from this agent")
     .option("--trace <id>", "of this trace: 32 hex digits or a UUID")
     .option("--protocol <id>", "in this protocol")
-    .addOption(new Option("--direction <way>", "only calls to the gateway, or only those it makes").choices(["in", "out"]))
+    .addOption(new Option("--direction <direction>", "only calls to the gateway, or only those it makes").choices(["in", "out"]))
     .option("--failed", "only what failed")
     .option("--text <words>", "in which these words occur");
 }

@@ -65,7 +65,7 @@ function onOne(parent: Command, name: string, description: string): Command {
 
 const PUSH_EXAMPLES = `
 Examples:
-  koine task push list http://127.0.0.1:8080 4f1c…                                  how far each webhook was told
+  koine task push list http://127.0.0.1:8080 4f1c…                                  the delivery state of each webhook
   koine task push set http://127.0.0.1:8080 4f1c… https://me.example/hook
   HOOK=… koine task push set http://127.0.0.1:8080 4f1c… https://me.example/hook --hook-token-env HOOK
   koine task push delete http://127.0.0.1:8080 4f1c… hook-1
@@ -78,16 +78,16 @@ function addTaskPush(task: Command): void {
     .command("push")
     .description("look at, set and delete the webhooks of a task")
     .addHelpText("after", PUSH_EXAMPLES);
-  onTask(push, "list", "print the webhooks of a task, and how far each was told").action(
+  onTask(push, "list", "print the webhooks of a task, and the delivery state of each").action(
     lazyAction(async () => (await import("../task.js")).listPushes),
   );
-  onTask(push, "set", "tell a webhook what happens to a task from now on")
-    .argument("<webhook>", "where to be told, http or https")
+  onTask(push, "set", "notify a webhook of the events of a task from now on")
+    .argument("<webhook>", "the webhook's http or https URL")
     .option("--id <id>", "its name; the same name replaces (default: the agent chooses)")
     .option("--hook-token-env <name>", "the environment variable with the token the webhook is shown")
     .option("--hook-bearer-env <name>", "the environment variable with the bearer credentials the webhook is shown")
     .action(lazyAction(async () => (await import("../task.js")).setPush));
-  onTask(push, "delete", "stop telling a webhook")
+  onTask(push, "delete", "delete a webhook")
     .argument("<webhook-id>", "its name")
     .action(lazyAction(async () => (await import("../task.js")).deletePush));
 }

@@ -4,7 +4,7 @@ import { lazyAction, outputOption } from "./shared-options.js";
 const EXAMPLES = `
 Examples:
   koine up plan.yaml                 start every module, and keep it running
-  koine up plan.yaml --check         is the plan sound, and what network does it make
+  koine up plan.yaml --check         is the plan valid, and what network does it make
   koine up plan.yaml -o json         one line per change of a module's health
 
 A plan holds decisions (or a scenario to be routed) and modules; each module has one of command, agent, url and demo.
