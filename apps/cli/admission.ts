@@ -69,7 +69,7 @@ async function secretFileWarning(path: string): Promise<string | undefined> {
   return (mode & 0o004) === 0 ? undefined : `every user of this machine can read ${path}: chmod 600 ${path}`;
 }
 
-/** Who may call, beside the holders of static tokens. */
+/** Authentication options, beside static tokens. */
 export interface IdentityOptions {
   readonly apiKeyFile?: string;
   readonly apiKeyIn: string;
@@ -79,7 +79,7 @@ export interface IdentityOptions {
   readonly jwtScope?: readonly string[];
   readonly jwtTenantClaim?: string;
   readonly jwtTokenUrl?: string;
-  /** Read where TLS is set up; here it says that certificates count. */
+  /** Enables client certificates; the file is read with the TLS options. */
   readonly clientCa?: string;
   readonly audit?: string;
 }

@@ -77,7 +77,7 @@ export class AnswerPrinter {
     }
   }
 
-  /** Ends the line that is open, if one is. */
+  /** Ends an open line. */
   async end(): Promise<void> {
     this.#options.progress.stop();
     if (this.#lineOpen) await this.#options.output.text("\n");
@@ -146,7 +146,7 @@ export class AnswerPrinter {
     );
   }
 
-  /** A whole piece of content, on lines of its own. */
+  /** Complete content, on its own lines. */
   async #finish(parts: readonly Part[]): Promise<void> {
     await this.end();
     for (const part of parts) {
@@ -155,7 +155,7 @@ export class AnswerPrinter {
     }
   }
 
-  /** A piece of an artifact, as it comes: text runs on until another artifact begins, or the same one anew. */
+  /** A chunk of an artifact: text continues until another artifact begins or this one is replaced. */
   async #chunk(id: string, parts: readonly Part[], append: boolean): Promise<void> {
     const before = append ? (this.#shown.get(id) ?? 0) : 0;
     if (this.#artifactId !== id || (this.#shown.has(id) && !append)) await this.end();
@@ -195,7 +195,7 @@ export class AnswerPrinter {
     }
   }
 
-  /** With JSON, files are saved beside it, and the JSON says what came. */
+  /** With -o json, files are saved beside the JSON. */
   async #saveParts(parts: readonly Part[]): Promise<void> {
     const { output, save } = this.#options;
     if (save === undefined) return;
@@ -214,7 +214,7 @@ function partsOf(event: AgentEvent): readonly Part[] {
   return artifacts.length === 0 ? answerOf(event.task) : artifacts.flatMap(namedParts);
 }
 
-/** Where a part has no name of its own, that of its artifact is meant. */
+/** A part without a name takes that of its artifact. */
 function namedParts({ name, parts }: Artifact): readonly Part[] {
   return name === undefined ? parts : parts.map((part) => (part.name === undefined ? { ...part, name } : part));
 }

@@ -35,7 +35,7 @@ async function writeLines(files: readonly string[], options: AuditOptions, outpu
   }
 }
 
-/** The newest file is held from the start on, so that nothing is missed between reading and waiting. */
+/** Opens the newest file first, so that nothing is missed between reading and following. */
 async function follow(path: string, options: AuditOptions, output: Output): Promise<void> {
   const interrupt = listenForInterrupt();
   const tail = await openTail(path);
@@ -108,9 +108,9 @@ const READ_BYTES = 64 * 1024;
 /** Limit of a line. */
 const MAX_LINE_CHARS = 128 * 1024;
 
-/** The newest file of a log, from its beginning on and through rotations. */
+/** Follows the newest file of a log from its beginning, through rotations. */
 interface Tail {
-  /** These files without the one that is held. */
+  /** These files without the open one. */
   without(files: readonly string[]): Promise<readonly string[]>;
   /** Existing entries and later ones, until the signal aborts. */
   entries(signal: AbortSignal): AsyncGenerator<AuditEntry, void, void>;
@@ -120,13 +120,13 @@ interface Tail {
 async function openTail(path: string): Promise<Tail> {
   let reader = await openReader(path);
 
-  /** False when the file under that name is the one that is held, or none is there for now. */
+  /** False while the path is the open file, or does not exist. */
   async function wasReplaced(): Promise<boolean> {
     const there = await stat(path).catch(() => undefined);
     return there !== undefined && there.ino !== reader?.inode;
   }
 
-  /** The file that was begun when the held one was put aside: there may have been several since. */
+  /** The file that follows the open one: there may have been several rotations. */
   async function nextFile(): Promise<string> {
     const files = await auditFiles(path);
     const held = (await inodesOf(files)).indexOf(reader?.inode);
@@ -141,7 +141,7 @@ async function openTail(path: string): Promise<Tail> {
     async *entries(signal) {
       while (!signal.aborted) {
         const replaced = await wasReplaced();
-        // What was still written before the file was put aside comes first.
+        // Lines written before the rotation come first.
         for await (const line of reader?.read() ?? []) {
           const entry = parseEntry(line);
           if (entry !== undefined) yield entry;
@@ -157,7 +157,7 @@ async function openTail(path: string): Promise<Tail> {
   };
 }
 
-/** Reads whole lines, and keeps the last unfinished one for the next time. */
+/** Reads whole lines, and keeps an incomplete last one for the next read. */
 class LineReader {
   readonly inode: number;
   readonly #handle: FileHandle;

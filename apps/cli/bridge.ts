@@ -68,7 +68,7 @@ async function printLosses(config: GatewayConfig, remote: RemoteAgent, output: O
   else await output.text(lossTable(listeners, remote));
 }
 
-/** The configuration that says the same as the flags. Secrets stay where they are: in variables and files. */
+/** The gateway configuration equivalent to the flags. Secrets stay in variables and files. */
 function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAgent): GatewayConfig {
   const { data, store, durable, secretFile, tokenFile, cardKey, pin, mode, strict, timeout, as } = options;
   if (data !== undefined && store !== undefined)
@@ -106,7 +106,7 @@ function configOf(url: string, options: BridgeCommandOptions, { card }: RemoteAg
   return configFrom(document, { folder: process.cwd(), env: variables });
 }
 
-/** Headers are given on the command line; in a configuration they would be named, so they get names here. */
+/** A configuration refers to secrets by name, so headers of the command line become variables. */
 function credentialReferences(options: BridgeCommandOptions) {
   const { headers = {}, bearer } = credentialsOf(options);
   const env: { [name: string]: string } = {};

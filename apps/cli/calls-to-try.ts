@@ -4,7 +4,7 @@ import { ownCommand } from "./own-command.js";
 import { shellWord } from "./printable.js";
 import { type Wanted, wantedBy } from "./scheme.js";
 
-/** What `serve --try` prints: our own commands, and what each protocol offers to be tried by hand. */
+/** The output of `serve --try`: commands of this CLI, and sample requests of each protocol. */
 
 const HELLO = "good morning";
 
@@ -108,7 +108,7 @@ function allOf(each: readonly Shown[]): Shown {
   return { comment: each.flatMap(({ comment }) => comment), koine: join("koine"), curl: join("curl"), query: join("query") };
 }
 
-/** The host itself, where it serves this protocol at all. */
+/** The host, if it serves this protocol. */
 function hostOf(protocol: string, url: string, interfaces: readonly Interface[]): string | undefined {
   return interfaces.some((each) => each.protocol === protocol) ? url : undefined;
 }

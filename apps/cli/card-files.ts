@@ -22,7 +22,7 @@ export async function signCardFile(path: string, { key, kid, jku }: SignOptions)
   await output.document({ ...document, signatures });
 }
 
-/** The signatures of other keys stay, for the time in which both are known; our own old ones are made anew. */
+/** Signatures of other keys stay, for key rotation; those of this key are replaced. */
 function othersThan(kid: string, { signatures }: JsonObject): readonly Json[] {
   return Array.isArray(signatures) ? signatures.filter((each: Json) => kidOf(each) !== kid) : [];
 }

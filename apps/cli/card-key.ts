@@ -4,7 +4,7 @@ import { AgentError, type JsonObject } from "../../src/index.js";
 import { type CardSigner, type CardSignerOptions, type CardTrust, cardSigner, type TrustedKey } from "../../src/public/auth.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 
-/** No key, key set or card is larger. */
+/** Limit of a key, key set or card file. */
 const FILE_BYTES = 1024 * 1024;
 /** Readable by the owner only. */
 const SECRET_MODE = 0o600;
@@ -40,7 +40,7 @@ export async function trustOf({ trust = [], trustJku = [], requireSigned }: Trus
   return { keys: keys.flat(), trustedJku: trustJku, require: requireSigned };
 }
 
-/** Public keys out of a file: PEM, JWK or JWKS. A key is called by its `kid`, or else as the file is. */
+/** Public keys out of a file: PEM, JWK or JWKS. A key is named by its `kid`, or else by the file. */
 async function readTrustedKeys(path: string): Promise<readonly TrustedKey[]> {
   const text = await readSmallFile(path, "trust file");
   if (!text.trimStart().startsWith("{")) return [{ name: basename(path), key: text }];
@@ -61,7 +61,7 @@ export function parseObject(text: string, path: string): JsonObject {
   throw usageError(`${path} has no JSON object in it`);
 }
 
-/** Only ever asked of what JSON.parse gave. */
+/** For results of JSON.parse only. */
 function isMembers(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -74,7 +74,7 @@ export async function readSmallFile(path: string, what: string): Promise<string>
   return readFile(path, "utf8");
 }
 
-/** Writes a new file; one that is there already is never touched. */
+/** Writes a new file; never overwrites. */
 export async function writeNewFile(path: string, text: string, secret: boolean): Promise<void> {
   // `wx` neither overwrites nor follows a link.
   const handle = await open(path, "wx", secret ? SECRET_MODE : 0o644).catch((thrown: NodeJS.ErrnoException) => {

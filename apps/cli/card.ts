@@ -53,7 +53,7 @@ function interfaceJson({ protocol, version, binding, url }: Interface): Json {
   return { protocol, version, binding, url };
 }
 
-/** The document as it came. What cannot be read as JSON any more was not what the card was made from. */
+/** The document as received; undefined if it is not JSON. */
 function originalOf({ original }: Card): Json | undefined {
   if (original === undefined) return undefined;
   try {
@@ -85,7 +85,7 @@ function describeCard({ peer, card, signature }: CardView): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** What the card names, and what other protocols were found to be spoken at the address. */
+/** The interfaces of the card, and other protocols discovered at the address. */
 function interfaceLines(peer: RemoteAgent, { interfaces }: Card): readonly string[] {
   const others = peer.interfaces.filter(({ protocol }) => interfaces.every((named) => named.protocol !== protocol));
   return [...interfaces, ...others].map(({ protocol, version, binding, url }) => `${protocol}@${version} ${binding} ${url}`);
@@ -95,7 +95,7 @@ function skillLine({ id, name, description }: Skill): string {
   return `${name === id ? id : `${id} (${name})`}${description === "" ? "" : `: ${description}`}`;
 }
 
-/** Documents go by the SHA-1 of their exact text; the whole text is in `-o json`. */
+/** Documents are identified by the SHA-1 of their exact text; `-o json` has the text. */
 function documentLines(skills: readonly Skill[]): readonly string[] {
   return skills.flatMap(({ id, document }) => {
     if (document === undefined) return [];

@@ -28,7 +28,7 @@ export async function conform(url: string, options: ConformOptions): Promise<voi
     return conformThrough({ ...options, upstream: address, credentials, gateway: options.through }, output);
   if (options.throughTokenEnv !== undefined) throw usageError("--through-token-env needs --through", "Give --through <gateway>.");
   const chosen = await protocolsAt(address, options.protocol, credentials);
-  // Hundreds of requirements, which no other command needs.
+  // Loaded on demand: hundreds of requirements.
   const { formatDetails, formatGrid, runConformance, toGrid } = await import("../../conformance/index.js");
   const progress = startProgress({ stream: output.stderr });
   const subject = await subjectAt(address, credentials);
@@ -70,7 +70,7 @@ async function checkCredentials(options: CredentialOptions & IdentityCredentialO
   return { ...credentialsOf(options), ...(tls === undefined ? {} : { tls }) };
 }
 
-/** What is checked, and how it is reached. */
+/** The endpoint to check. */
 async function subjectAt(address: string, credentials: Credentials): Promise<Subject> {
   const { secureExchange } = await import("../../conformance/index.js");
   return {

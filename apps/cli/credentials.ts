@@ -31,7 +31,7 @@ function readHeader(line: string): readonly [string, string] {
   return [name, value];
 }
 
-/** What is shown to the peer, beside a bearer token and headers. Secrets come from the environment or from files only. */
+/** Credentials beside a bearer token and headers. Secrets come from the environment or from files only. */
 export interface IdentityCredentialOptions {
   readonly apiKeyEnv?: string;
   readonly clientId?: string;

@@ -43,7 +43,7 @@ function jsonView(output: Output): DemoView {
   };
 }
 
-/** Without what is undefined, which JSON has no word for. */
+/** Drops undefined members. */
 function plain<T extends object>(value: T) {
   return JSON.parse(JSON.stringify(value)); // an object of JSON values stays one
 }
@@ -96,7 +96,7 @@ function tableView(output: Output): DemoView {
   };
   return {
     planned: (harbour) => sayAll(output, [...decisionLines(harbour, output), output.colors.dim("Starting the agents …")]),
-    // The table says it, once there is one.
+    // The table shows it.
     status: () => undefined,
     line: (id, text) => above([`${id} | ${printable(text)}`]),
     up(demo, afterMs, wantedPort) {
@@ -158,7 +158,7 @@ function onceIn(ms: number, watch: (changed: () => void) => () => void, run: () 
 const DEFAULT_COLUMNS = 80;
 const EVIDENCE_AT_LEAST = 20;
 
-/** What was decided about every module, and the words that decided it. */
+/** The decision for every module, with its evidence. */
 function decisionLines({ decisions, plan }: Harbour, { colors, stderr }: Output): readonly string[] {
   const { bold, dim } = colors;
   const width = Math.max(...decisions.map(({ module_id: id }) => id.length));
@@ -171,13 +171,13 @@ function decisionLines({ decisions, plan }: Harbour, { colors, stderr }: Output)
   return [dim("The router has read the scenario (koine route shows the whole reasoning):"), ...lines];
 }
 
-/** A terminal says how wide it is; a file takes everything. */
+/** The width of a terminal; unlimited for a file. */
 function columnsOf(stderr: Output["stderr"]): number {
   return stderr.isTTY === true ? stderr.columns || DEFAULT_COLUMNS : Number.POSITIVE_INFINITY;
 }
 
 const HEAD = ["agent", "speaks", "health", "pid", "msgs", "failed", "p50 ms", "p95 ms", "last message"] as const;
-/** Numbers stand to the right. */
+/** Right-aligned columns. */
 const RIGHT: ReadonlySet<number> = new Set([3, 4, 5, 6, 7]);
 
 /** The agents in figures: a head, and a line each. No line is wider than the terminal: wrapped lines cannot be erased. */
@@ -197,7 +197,7 @@ export function agentTable(rows: readonly AgentRow[], { colors, stderr }: Output
   });
 }
 
-/** Spaces stay: they are what makes it a table. */
+/** Cuts without collapsing spaces, which align the table. */
 function cut(line: string, room: number): string {
   return line.length <= room ? line : `${line.slice(0, Math.max(0, room - 1))}…`;
 }
@@ -219,14 +219,14 @@ function cellsOf(row: AgentRow): readonly string[] {
   return [id, way === "" ? protocol : way, state, pid === undefined ? "–" : String(pid), ...figures, oneLine(note, 60)];
 }
 
-/** The same as one line, for where there is no terminal. */
+/** A row as one line, without a terminal. */
 export function figureLine(row: AgentRow): string {
   const [id, speaks, state, , messages, failed, p50, p95, last] = cellsOf(row);
   if (row.health === "missing") return `${id} ${state} · ${speaks} · ${last}`;
   return `${id} ${state} · ${speaks} · messages ${messages} · failed ${failed} · p50 ${p50} ms · p95 ${p95} ms · ${last}`;
 }
 
-/** Commands that work as they stand here. */
+/** Commands for this demo, ready to copy. */
 function commandsToTry({ gateway, network }: Demo): readonly string[] {
   const nodes = network.nodes();
   const berths = nodes.find(({ id }) => id === "berths");

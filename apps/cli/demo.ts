@@ -73,7 +73,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The checklist of `koine demo --check`, line by line. Throws when something did not hold. */
+/** The checklist of `koine demo --check`, line by line. Throws if a check failed. */
 async function checkOnce(port: number, { signal }: Interrupt, output: Output): Promise<void> {
   const { green, red, dim } = output.colors;
   let failed = 0;
@@ -90,7 +90,7 @@ async function checkOnce(port: number, { signal }: Interrupt, output: Output): P
   if (output.format === "text") output.say(`All ${all} hold, after ${seconds} s.`);
 }
 
-/** What opens an address in a browser, on each system; no shell takes part. */
+/** The program that opens a URL in a browser, per platform; run without a shell. */
 const OPENERS: { readonly [platform: string]: readonly [program: string, ...args: string[]] } = {
   darwin: ["open"],
   win32: ["rundll32", "url.dll,FileProtocolHandler"],

@@ -21,7 +21,7 @@ export async function install({ output: format, embeddingsDir: dir }: Embeddings
   const progress = startProgress({ stream: output.stderr });
   const onStep = (step: string, what: string): void => {
     progress.show(step, what);
-    // Where no line can be redrawn, each step gets its own.
+    // Without a terminal each step is a line.
     if (output.stderr.isTTY !== true) output.say(`${step} ${what}`);
   };
   try {
@@ -66,7 +66,7 @@ function inMegabytes(bytes: number): string {
   return `${(bytes / BYTES_PER_MB).toFixed(1).padStart(6)} MB`;
 }
 
-/** The hints for errors of agents do not fit here: there is no agent. */
+/** Replaces the hints of error codes, which are about calling an agent. */
 function asProblem(thrown: unknown): unknown {
   if (!(thrown instanceof AgentError)) return thrown;
   const { code, message, exit } = problemOf(thrown);

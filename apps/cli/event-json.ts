@@ -14,7 +14,7 @@ import {
 } from "../../src/index.js";
 
 /**
- * Events as the neutral JSON of `-o json`: the names of UTE JSON, whatever protocol they came by. Messages are UTE
+ * Events as the neutral JSON of `-o json`: the names of UTE JSON, whatever the protocol. Messages are UTE
  * documents, times are seconds, raw bytes are base64, and `text` is what the text mode would print.
  */
 export function eventJson(event: AgentEvent): JsonObject {
@@ -96,7 +96,7 @@ function artifactJson(artifact: Artifact): JsonObject {
   });
 }
 
-/** Nothing is too large for stdout: what came over the wire has passed the limits already. */
+/** No size limit: content from the wire has passed the limits already. */
 function messageJson(message: Envelope): JsonObject {
   return writeUte(message, { inlineBytes: Number.POSITIVE_INFINITY });
 }

@@ -10,7 +10,7 @@ export interface Problem {
   readonly exit: ExitCode;
 }
 
-/** A problem of the tool itself; those of agents are AgentErrors. */
+/** An error of the command line; errors of agents are AgentErrors. */
 export class CliError extends Error {
   readonly code: string;
   readonly hint: string | undefined;

@@ -211,7 +211,7 @@ function sayCalls(gateway: Gateway, output: Output): void {
     output.say(line.startsWith("#") ? output.colors.dim(`  ${line}`) : `  ${line}`);
 }
 
-/** The same for programs. */
+/** The start-up document of `-o json`. */
 function gatewayJson(gateway: Gateway): JsonObject {
   return {
     kind: "gateway",
@@ -240,7 +240,7 @@ function gatewayJson(gateway: Gateway): JsonObject {
   };
 }
 
-/** What a reload did, on one line. */
+/** The result of a reload, on one line. */
 function reloadLine({ added, changed, removed, kept, warnings }: ReloadReport): string {
   const words = (what: string, names: readonly string[]): readonly string[] =>
     names.length === 0 ? [] : [`${what} ${names.join(", ")}`];

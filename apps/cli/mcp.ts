@@ -61,7 +61,7 @@ function readSource(text: string): AgentSource {
   return { name, url: checkedAddress(url) };
 }
 
-/** A name that was chosen is kept as it is, so two agents cannot have it. */
+/** Chosen names are not changed, so they must be unique. */
 function checkNames(agents: readonly AgentSource[]): void {
   const names = agents.flatMap(({ name }) => (name === undefined ? [] : [name.toLowerCase()]));
   const twice = names.find((name, index) => names.indexOf(name) !== index);

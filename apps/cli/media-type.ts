@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 
-/** The few types people send to agents; anything else is bytes. */
+/** Common types; any other file is sent as bytes. */
 const BY_EXTENSION: { readonly [extension: string]: string } = {
   ".csv": "text/csv",
   ".gif": "image/gif",

@@ -5,7 +5,7 @@ import { textPart } from "../../src/index.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { mediaTypeOf } from "./media-type.js";
 
-/** What one command may attach, files and stdin together. A larger thing is better sent as a URL. */
+/** Limit of files and stdin together. Larger content should be sent as a URL. */
 const ATTACHED_BYTES = 64 * 1024 * 1024;
 
 export interface ContentOptions {

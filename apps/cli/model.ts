@@ -1,14 +1,14 @@
 import { type OpenAiModel, openAiModel } from "../../src/public/models.js";
 import { usageError } from "./exit.js";
 
-/** Which language model a command may ask. Without it everything works that needs none. */
+/** The language model of a command; optional. */
 export interface ModelOptions {
   readonly modelUrl?: string;
   readonly model?: string;
   readonly modelKeyEnv?: string;
 }
 
-/** Undefined where none is named. */
+/** Undefined if no model option is given. */
 export function openModel({ modelUrl, model, modelKeyEnv }: ModelOptions): OpenAiModel | undefined {
   if (modelUrl === undefined && model === undefined && modelKeyEnv === undefined) return undefined;
   if (modelUrl === undefined || model === undefined)

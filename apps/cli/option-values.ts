@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "commander";
 import type { Json, JsonObject } from "../../src/index.js";
 import { usageError } from "./exit.js";
 
-/** How the text of an option becomes its value. Each throws what commander reports as a usage error. */
+/** Parsers of option values. Each throws an error that is reported as a usage error. */
 
 const MAX_SECONDS = 86_400 * 7;
 
@@ -71,14 +71,14 @@ function plainValue(text: string): Json {
   return text === "true" ? true : text === "false" ? false : text;
 }
 
-/** The words of a list with commas, each once. */
+/** The distinct items of a comma-separated list. */
 export function wordsIn(list: string, option: string): readonly string[] {
   const words = [...new Set(list.split(",").map((word) => word.trim()))].filter((word) => word !== "");
   if (words.length === 0) throw usageError(`${option} is an empty list`);
   return words;
 }
 
-/** The same, where only some words are known. */
+/** The same, for a fixed set of items. */
 export function knownWords<T extends string>(list: string, option: string, known: readonly T[]): readonly T[] {
   return wordsIn(list, option).map((word) => {
     const found = known.find((each) => each === word.toLowerCase());

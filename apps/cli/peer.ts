@@ -22,7 +22,7 @@ export interface PeerOptions extends ConnectionOptions {
 
 const DISCOVER_MS = 10_000;
 
-/** A connected peer for as long as the command runs. */
+/** A connected peer for the duration of a command. */
 export interface PeerSession {
   readonly peer: RemoteAgent;
   readonly interrupt: Interrupt;
@@ -50,7 +50,7 @@ export async function withPeer<T>(url: string, options: PeerOptions, run: (withP
     return await run({ peer, interrupt, output, connectFlags: connectFlagsOf(options) });
   } finally {
     interrupt.stop();
-    // A second interrupt must be able to end a close that hangs, so the default reaction is back by now.
+    // The default signal handler is restored first, so that a second interrupt can end a hanging close.
     if (interrupt.signal.aborted) void peer?.close();
     else await peer?.close();
   }
@@ -80,7 +80,7 @@ async function connectTo(address: string, options: ConnectOptions): Promise<Remo
     return await connect(address, options);
   } catch (thrown) {
     if (!(thrown instanceof AgentError) || !thrown.message.startsWith("something answers")) throw thrown;
-    // A port that speaks TLS answers to clear text with an error of its own, which is no protocol.
+    // A TLS port answers a plain-text request with an error that no protocol recognizes.
     const tls = address.startsWith("http:") ? " If it is served under TLS, write https://" : "";
     const hint =
       options.pin === undefined ? `Is the path right?${tls}` : `Without --protocol any protocol it speaks is accepted.${tls}`;
@@ -128,7 +128,7 @@ function printEvidence(peer: RemoteAgent, output: Output): void {
 /** Limit of reported losses: a long stream may lose something with every event. */
 const MAX_REPORTED = 20;
 
-/** Says what the protocol could not carry, each thing once: with `-o json` as JSON, because then stderr is read by programs. */
+/** Reports each loss once on stderr; as JSON with `-o json`. */
 export function lossReporter(output: Output): LossSink {
   const reported = new Set<string>();
   return ({ protocol, path, valueKind, reason }: Loss) => {

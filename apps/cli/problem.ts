@@ -24,7 +24,7 @@ const CREDENTIALS: readonly (readonly [name: string, hint: string])[] = [
 
 const NOT_NOW = "The agent answers, but cannot do this now. Try again later.";
 
-/** What to do about an error whose code alone says too little; undefined where it says enough. */
+/** A hint more specific than that of the error code, if there is one. */
 export function hintFor(error: AgentError): string | undefined {
   const system = systemCode(error);
   if (error.code === "unauthenticated") {
@@ -38,7 +38,7 @@ export function hintFor(error: AgentError): string | undefined {
 
 const MAX_CAUSES = 5;
 
-/** The system's own code, wherever in the chain of causes it is. */
+/** The system error code in the chain of causes. */
 function systemCode(thrown: unknown): string | undefined {
   for (let error: unknown = thrown, depth = 0; error instanceof Error && depth < MAX_CAUSES; error = error.cause, depth++) {
     if (!(error instanceof AgentError) && "code" in error && typeof error.code === "string") return error.code;

@@ -126,7 +126,7 @@ function configureCommand(command: Command): void {
   if (command.parent !== null) command.addHelpText("after", "\nSee `koine --help` for output, environment and exit codes.");
 }
 
-/** A switch is off by 0, false, no, or nothing at all. */
+/** A boolean option is off for 0, false, no and the empty string. */
 function readFromEnvironment(option: Option, env: NodeJS.ProcessEnv): void {
   if (option.long === undefined || option.long === null || option.long === "--version") return;
   // The data of a message is no setting; and for `serve` the variable names a folder.

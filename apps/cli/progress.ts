@@ -9,15 +9,15 @@ export interface ProgressLine {
 
 interface ProgressOptions {
   readonly stream: { readonly isTTY?: boolean; readonly columns?: number; write(text: string): unknown };
-  /** Milliseconds on any clock that does not jump. */
+  /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
-  /** Calls again and again until the returned function is called. */
+  /** Calls `run` periodically until the returned function is called. */
   readonly every?: (ms: number, run: () => void) => () => void;
 }
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"] as const;
 const FRAME_MS = 100;
-/** A quick answer shows no line at all. */
+/** No line is shown for quick answers. */
 const QUIET_MS = 300;
 const ERASE = "\r\u001b[2K";
 const DEFAULT_COLUMNS = 80;
@@ -35,7 +35,7 @@ export function startProgress({ stream, now = () => performance.now(), every = r
     if (elapsedMs < QUIET_MS) return;
     const spinner = FRAMES[frame++ % FRAMES.length];
     const line = `${spinner} ${state} ${formatElapsed(elapsedMs)}${text === "" ? "" : ` · ${text}`}`;
-    // One column is left free: a full line would wrap, and a wrapped line cannot be erased. Some terminals claim to have none.
+    // One column is left free: a full line would wrap, and a wrapped line cannot be erased. Some terminals report 0 columns.
     stream.write(`${ERASE}${oneLine(line, (stream.columns || DEFAULT_COLUMNS) - 1)}`);
     drawn = true;
   });

@@ -35,7 +35,7 @@ function addCommand(root: Command, protocol: Protocol, own: ProtocolCommand): vo
   command.action(() => run(protocol, own, command.args, command.opts<OwnOptions>()));
 }
 
-/** The command of this name, made where it is missing: `protocol add` and `protocol list` share theirs. */
+/** The subcommand of this name, created if missing: `protocol add` and `protocol list` share one. */
 function subcommand(parent: Command, name: string): Command {
   return parent.commands.find((each) => each.name() === name) ?? parent.command(name);
 }

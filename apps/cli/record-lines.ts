@@ -2,8 +2,8 @@ import { type Envelope, type Json, type JsonObject, parseUte, readUte, writeUte 
 import { type CapturedMessage, META_MEMBER } from "../../src/public/inspect.js";
 
 /**
- * What a recording says about each of its messages, below `meta.koine`, where readers of UTE keep what they do not know.
- * Everything else of a line is the message itself, by its UTE names.
+ * Metadata of a recorded message, below `meta.koine`, where readers of UTE keep unknown members. The rest of a line is the
+ * message itself, as UTE JSON.
  */
 interface RecordNote {
   readonly kind: "request" | "answer";
@@ -27,12 +27,12 @@ export interface Recorded {
 
 const NO_PARTS = { "urn:koine:parts:1": [] } as const;
 
-/** The line of what was asked; undefined for calls without a message. */
+/** The line of a request; undefined for calls without a message. */
 export function requestLine(captured: CapturedMessage): string | undefined {
   return captured.envelope && lineOf(captured.envelope, noteOf(captured, "request"));
 }
 
-/** The line of what came back, also when that was nothing, or a failure. */
+/** The line of an answer, also of an empty one or a failure. */
 export function answerLine(captured: CapturedMessage): string | undefined {
   const { envelope, answer, events, status, error } = captured;
   if (envelope === undefined || status === "open") return undefined;
@@ -63,7 +63,7 @@ function withParent(document: JsonObject, parentId: Json | undefined): JsonObjec
   return { ...document, context: { ...(isObject(context) ? context : {}), parent_id: parentId } };
 }
 
-/** Through the envelope and back, so that a line is UTE by our own writer. */
+/** Reads and writes the document again, so that a line is canonical UTE. */
 function lineOf(document: JsonObject, note: RecordNote): string {
   const meta = document["meta"];
   const before = isObject(meta) ? meta : {};
@@ -72,7 +72,7 @@ function lineOf(document: JsonObject, note: RecordNote): string {
   return JSON.stringify(writeUte(readUte(noted), { inlineBytes: Number.POSITIVE_INFINITY }));
 }
 
-/** One line of a recording, or of any file of UTE lines: without a note of ours, its role says what it is. */
+/** One line of a recording, or of any file of UTE lines: without a note, its role tells requests from answers. */
 export function readLine(line: string): Recorded {
   const envelope = parseUte(line);
   const meta = envelope.extra?.["meta"];

@@ -1,9 +1,9 @@
 import { answerOf, type EventOf, type Json, type JsonObject, type Part } from "../../src/index.js";
 import type { Recorded } from "./record-lines.js";
 
-/** What an answer amounts to, whatever protocol it came by. Ids, times, source and destination are not part of it. */
+/** The comparable part of an answer, in any protocol: without ids, times, source and destination. */
 export interface Outcome {
-  /** Of the task; a bare message is an answer that is complete. A failed call is `error:` and its code. */
+  /** The state of the task; `completed` for a bare message, `error:` and the code for a failed call. */
   readonly state: string;
   readonly parts: readonly Part[];
 }
@@ -14,7 +14,7 @@ export interface Difference {
   readonly now: string;
 }
 
-/** The states of a task that says nothing more than that its answer is there. */
+/** The state of a bare message. */
 const COMPLETE = "completed";
 
 export function recordedOutcome({ envelope, note }: Recorded): Outcome {
@@ -28,19 +28,19 @@ export function outcomeOf(event: EventOf<"send"> | undefined): Outcome {
   return { state: "unknown", parts: [] };
 }
 
-/** Nothing where both say the same. */
+/** Empty if both are equal. */
 export function differences(recorded: Outcome, now: Outcome): readonly Difference[] {
   const found: Difference[] = [];
   if (recorded.state !== now.state) found.push({ what: "state", recorded: recorded.state, now: now.state });
-  if (!saysTheSame(recorded.parts, now.parts))
+  if (!hasSameText(recorded.parts, now.parts))
     found.push({ what: "text", recorded: textsOf(recorded.parts).join("\n"), now: textsOf(now.parts).join("\n") });
   const [before, after] = [otherParts(recorded.parts), otherParts(now.parts)];
   if (before !== after) found.push({ what: "parts", recorded: before, now: after });
   return found;
 }
 
-/** One protocol has parts where another has one text: where a text was cut makes no difference. */
-function saysTheSame(a: readonly Part[], b: readonly Part[]): boolean {
+/** How text is split into parts differs between protocols, so it is ignored. */
+function hasSameText(a: readonly Part[], b: readonly Part[]): boolean {
   const [left, right] = [textsOf(a), textsOf(b)];
   return [left.join(""), left.join("\n")].some((text) => text === right.join("") || text === right.join("\n"));
 }
@@ -49,7 +49,7 @@ function textsOf(parts: readonly Part[]): readonly string[] {
   return parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
 }
 
-/** Everything that is no text, in order, one per line. */
+/** All parts but text, in order, one per line. */
 function otherParts(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.kind === "text" ? [] : [lineOf(part)])).join("\n");
 }
@@ -60,7 +60,7 @@ function lineOf(part: Exclude<Part, { readonly kind: "text" }>): string {
   return `raw ${part.mediaType ?? ""} ${Buffer.from(part.bytes).toString("base64")}`;
 }
 
-/** The order of members says nothing. */
+/** JSON with sorted members. */
 function canonical(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${value.map((item: Json) => canonical(item)).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
@@ -69,7 +69,7 @@ function canonical(value: Json | undefined): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(",")}}`;
 }
 
-/** Lines that went and came, without those both have at the beginning and at the end. */
+/** Removed and added lines, without the common beginning and end. */
 export function changedLines({ recorded, now }: Difference): readonly string[] {
   const [before, after] = [recorded.split("\n"), now.split("\n")];
   let start = 0;

@@ -34,7 +34,7 @@ interface Replayed {
   readonly why?: string;
 }
 
-/** A line longer than this is no message of ours. */
+/** Limit of a line. */
 const MAX_LINE_CHARACTERS = 64 * 1024 * 1024;
 const MAX_EXCHANGES = 1_000_000;
 const TEXT_CHARACTERS = 80;
@@ -208,7 +208,7 @@ export class ReplayIds {
     };
   }
 
-  /** Follow-ups name what the recorded answer named; they go to what this one names. */
+  /** Maps the ids of a recorded answer to those of the new one, for follow-ups. */
   answered(recorded: Envelope | undefined, event: EventOf<"send">): void {
     const now = namesIn(event);
     const { taskId, sessionId } = recorded?.context ?? {};

@@ -15,8 +15,8 @@ import { wordsIn } from "./option-values.js";
 import type { Output } from "./output.js";
 import { printable } from "./printable.js";
 
-/** More would hide the rest. */
-const SAID_EXCLUSIONS = 20;
+/** Limit of reported exclusions. */
+const MAX_REPORTED = 20;
 const MAX_FILES = 1_000;
 
 export interface InputOptions {
@@ -27,7 +27,7 @@ export interface InputOptions {
 
 type Stdin = AsyncIterable<string | Uint8Array>;
 
-/** Where scenarios come from, and what may be in them. */
+/** Where scenarios are read from, and the known protocols. */
 interface Sources {
   readonly rows: readonly Features[];
   readonly stdin: Stdin;
@@ -84,7 +84,7 @@ async function readScenarioFile(file: string, rows: readonly Features[], stdin: 
   return { scenarios, excluded: excluded.map((each) => ({ ...each, where: `${name}: ${each.where}` })) };
 }
 
-/** A file as text. Anything that can be read will do, also a pipe; what is no text, or too large, will not. */
+/** A file or pipe as UTF-8 text, within the size limit. */
 export async function readTextFile(path: string): Promise<string> {
   const handle = await open(path).catch((thrown: NodeJS.ErrnoException) => {
     throw usageError(`the file ${path} cannot be read (${thrown.code ?? "unknown reason"})`);
@@ -116,7 +116,7 @@ async function decode(source: Stdin, name: string): Promise<string> {
   }
 }
 
-/** What is wrong with a file is said with its name, and without advice that is meant for messages to agents. */
+/** Adds the name of the file to errors, and drops hints that are about calling an agent. */
 export async function named<T>(name: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -126,7 +126,7 @@ export async function named<T>(name: string, read: () => Promise<T>): Promise<T>
   }
 }
 
-/** A malformed record takes its whole scenario with it; whether that is a failure is for the caller to say. */
+/** Malformed scenarios are excluded whole; without --skip-malformed they are an error. */
 function judge(excluded: readonly Excluded[], { skipMalformed = false }: InputOptions, output: Output): void {
   const [first] = excluded;
   if (first === undefined) return;
@@ -137,8 +137,8 @@ function judge(excluded: readonly Excluded[], { skipMalformed = false }: InputOp
       hint: "--skip-malformed leaves such scenarios out and routes the others.",
     });
   }
-  for (const each of excluded.slice(0, SAID_EXCLUSIONS)) output.say(printable(`left out: ${sentence(each)}`));
-  if (excluded.length > SAID_EXCLUSIONS) output.say(`left out: ${excluded.length - SAID_EXCLUSIONS} more`);
+  for (const each of excluded.slice(0, MAX_REPORTED)) output.say(printable(`left out: ${sentence(each)}`));
+  if (excluded.length > MAX_REPORTED) output.say(`left out: ${excluded.length - MAX_REPORTED} more`);
 }
 
 function sentence({ scenario_id: id, where, because }: Excluded): string {

@@ -15,7 +15,7 @@ import { oneLine } from "./printable.js";
 const ID_CHARACTERS = 40;
 const EVIDENCE_CHARACTERS = 70;
 
-/** Members in the order of the list, and nothing else, whatever the object holds. */
+/** Only the documented members, in their order. */
 export function decisionJson(decision: Decision): Json {
   const members = DECISION_FIELDS.flatMap((name) => (decision[name] === undefined ? [] : [[name, decision[name]] as const]));
   return Object.fromEntries(members) as Json; // a decision is plain data
@@ -33,13 +33,13 @@ export function decisionTable(decisions: readonly Decision[]): string {
   return tableOf(["scenario", "module", "protocol", "margin", "evidence"], rows);
 }
 
-/** The protocol, and whether the text said so. */
+/** The protocol, and whether the text decided it. */
 function chosenIn({ selected_protocol: chosen, abstained }: Decision): string {
   if (chosen === null) return "undecided";
   return abstained ? `${oneLine(chosen, ID_CHARACTERS)}, not by the text` : oneLine(chosen, ID_CHARACTERS);
 }
 
-/** What modules can need, by facet, and which candidates bring it: by a primitive of their own, or composed. */
+/** The capabilities by facet, and the support of each candidate: native or composed. */
 export function capabilityTable(rows: readonly Features[]): string {
   const lines = CAPABILITIES.map(({ id, facet, means, ...rest }) => [
     id,
@@ -51,7 +51,7 @@ export function capabilityTable(rows: readonly Features[]): string {
   return tableOf(["capability", "facet", "", ...rows.map(({ name }) => name), "a module needs it that says"], lines);
 }
 
-/** The same as data. */
+/** The feature model as JSON. */
 export function capabilityJson(rows: readonly Features[]): Json {
   const features = { facets: FACETS, capabilities: CAPABILITIES, protocols: rows };
   return features as unknown as Json; // the feature model is plain data
@@ -78,7 +78,7 @@ const DECIDED_BY: { readonly [by in DecidedBy]: string } = {
   nothing: "nothing in the text",
 };
 
-/** Everything that speaks for and against, for one module. */
+/** The reasons for and against each protocol, for one module. */
 export function explanation(decision: Decision, judgement: Judgement, settings: RouterSettings): string {
   const { module_id: module, margin, rationale, evidence_spans: spans, rejected, prompt_sha256: prompt } = decision;
   const width = Math.max(0, ...rejected.map(({ protocol }) => protocol.length));
@@ -100,7 +100,7 @@ export function explanation(decision: Decision, judgement: Judgement, settings: 
   ].join("\n");
 }
 
-/** What the span was taken for; nothing where it was found in another way, as by a model. */
+/** The capability that a span was matched to; empty if it was found otherwise, for example by a model. */
 function capabilityOf(span: string, { evidence }: Judgement): string {
   const readings = evidence.filter((each) => each.span.stance === "wanted" && each.quote() === span);
   const best = readings.reduce((high, each) => Math.max(high, each.share), 0);
@@ -109,7 +109,7 @@ function capabilityOf(span: string, { evidence }: Judgement): string {
   return label === undefined ? "" : `  ${label}`;
 }
 
-/** Group by group, whom the needs of it speak for, the strongest claim first. */
+/** The protocols that each group of needs supports, the strongest claim first. */
 function tierLines({ claims }: Judgement, { priority = PRIORITY }: RouterSettings): readonly string[] {
   const width = Math.max(...priority.map((tier) => tier.length));
   return priority.map((tier) => {

@@ -16,7 +16,17 @@ import { type ModelOptions, openModel } from "./model.js";
 import { knownWords, wordsIn } from "./option-values.js";
 import { named, readTextFile } from "./route-input.js";
 
-/** Settings, and what has to be let go of when the last decision is made. */
+export interface SettingOptions extends ModelOptions {
+  readonly candidates?: string;
+  readonly priority?: string;
+  readonly ranking?: string;
+  readonly scope: "module" | "scenario";
+  readonly abstain: string;
+  readonly embeddings?: boolean;
+  readonly without?: string;
+}
+
+/** Settings, and the resources to close after the last decision. */
 interface OpenSettings {
   readonly settings: RouterSettings;
   close(): Promise<void>;
@@ -93,15 +103,4 @@ async function openEmbeddings(): Promise<LocalEmbedder> {
   } catch (thrown) {
     throw thrown instanceof AgentError && thrown.code === "unsupported" ? usageError(`--embeddings: ${thrown.message}`) : thrown;
   }
-}
-
-/** How `koine route` is to choose. */
-export interface SettingOptions extends ModelOptions {
-  readonly candidates?: string;
-  readonly priority?: string;
-  readonly ranking?: string;
-  readonly scope: "module" | "scenario";
-  readonly abstain: string;
-  readonly embeddings?: boolean;
-  readonly without?: string;
 }

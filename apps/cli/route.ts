@@ -20,7 +20,17 @@ import { readInput } from "./route-input.js";
 import { capabilityJson, capabilityTable, decisionJson, decisionTable, explanation } from "./route-print.js";
 import { openSettings, type SettingOptions } from "./route-settings.js";
 
-/** Reads, routes, asks where it must, and prints. */
+interface RouteOptions extends SettingOptions {
+  readonly output: Format;
+  readonly text?: string;
+  readonly requires?: string;
+  readonly explain?: boolean;
+  readonly skipMalformed?: boolean;
+  readonly schema?: boolean;
+  readonly capabilities?: boolean;
+}
+
+/** `koine route`. */
 export async function runRoute(files: readonly string[], options: RouteOptions): Promise<void> {
   const output = createOutput(options.output);
   const rows = featureRows();
@@ -43,7 +53,7 @@ async function printCapabilities({ candidates = [] }: RouterSettings, output: Ou
 
 interface DecideContext {
   readonly output: Output;
-  /** The scenarios came from stdin, so no answers can. */
+  /** Scenarios were read from stdin, so answers cannot be. */
   readonly piped: boolean;
 }
 
@@ -79,7 +89,7 @@ async function answersOf(
   return interrupt.race(askPerson(open, { input: process.stdin, output: output.stderr }, interrupt.signal));
 }
 
-/** Decisions stand in the order of scenarios and modules. */
+/** Decisions are in the order of scenarios and modules. */
 function undecidedIn(
   decisions: readonly Decision[],
   scenarios: readonly Scenario[],
@@ -97,7 +107,7 @@ function undecidedIn(
   });
 }
 
-/** One question about all, with what suits all. */
+/** One question for all modules, with the protocols feasible for all. */
 function together(name: string, questions: readonly Undecided[]): readonly Undecided[] {
   const [first] = questions;
   if (first === undefined) return [];
@@ -124,7 +134,7 @@ async function print(decisions: readonly Decision[], output: Output, explained: 
   for (const text of explained()) await output.text(`\n${text}`);
 }
 
-/** Decisions stand in the order of scenarios and modules. */
+/** Decisions are in the order of scenarios and modules. */
 function explain(decisions: readonly Decision[], scenarios: readonly Scenario[], settings: RouterSettings): readonly string[] {
   const judgements = scenarios.flatMap((scenario) => scenario.modules.map((module) => judge(scenario, module, settings)));
   return decisions.flatMap((decision, index) => {
@@ -133,23 +143,23 @@ function explain(decisions: readonly Decision[], scenarios: readonly Scenario[],
   });
 }
 
-/** Something that is no number of the list is asked about again, this often in all. */
+/** Attempts per question: an invalid answer is asked again. */
 const TRIES = 3;
 const SHOWN_CHARACTERS = 400;
 
 interface Terminal {
   readonly input: NodeJS.ReadableStream;
-  /** Questions go here: data goes elsewhere. */
+  /** For questions; data goes to stdout. */
   readonly output: NodeJS.WritableStream;
 }
 
-/** What the text did not decide: one module, or all of a scenario together. */
+/** A module, or a whole scenario, that the text did not decide. */
 export interface Undecided {
   readonly name: string;
-  /** What the answer settles. */
+  /** The decisions that the answer settles. */
   readonly decisions: readonly Decision[];
   readonly modules: readonly Module[];
-  /** What every hard constraint lets through. */
+  /** The protocols that satisfy every hard constraint. */
   readonly feasible: readonly Features[];
 }
 
@@ -179,7 +189,7 @@ export async function askPerson(
   return answered;
 }
 
-/** Undefined where the question is left open; `closed` where no more answers can come. */
+/** Undefined where the question is left open; `closed` if the input has ended. */
 async function chosenBy(
   answers: AsyncIterator<string>,
   feasible: readonly Features[],
@@ -216,14 +226,4 @@ function withChoice(decision: Decision, { feasible }: Undecided, { name }: Featu
   const others = feasible.filter((row) => row.name !== name && known.every(({ protocol }) => protocol !== row.name));
   const rejected = [...known, ...others.map((row) => ({ protocol: row.name, because: "a person was asked and chose another" }))];
   return { ...decision, selected_protocol: name, rejected };
-}
-
-interface RouteOptions extends SettingOptions {
-  readonly output: Format;
-  readonly text?: string;
-  readonly requires?: string;
-  readonly explain?: boolean;
-  readonly skipMalformed?: boolean;
-  readonly schema?: boolean;
-  readonly capabilities?: boolean;
 }

@@ -24,11 +24,11 @@ interface RouterbenchOptions extends ModelOptions {
   readonly verify?: string;
 }
 
-/** Hundreds of lines that no other command needs. */
+/** Loaded on demand. */
 type Benchmark = typeof import("../../bench/routerbench/index.js");
 
-/** More would hide the result; the report has them all. */
-const SAID_EXCLUSIONS = 20;
+/** Limit of reported exclusions; the report lists all. */
+const MAX_REPORTED = 20;
 
 export async function routerbench(files: readonly string[], options: RouterbenchOptions, command: Command): Promise<void> {
   const version = command.parent?.version() ?? "";
@@ -177,9 +177,9 @@ function verdictOf({ differences, koine }: Verification, version: string): strin
 
 function sayExclusions({ excluded, runs }: Report, output: Output): void {
   const all = [...excluded, ...runs.filter(({ without }) => without.length === 0).flatMap((run) => run.excluded)];
-  for (const { file, scenario_id, because } of all.slice(0, SAID_EXCLUSIONS))
+  for (const { file, scenario_id, because } of all.slice(0, MAX_REPORTED))
     output.say(printable(`left out: ${scenario_id ?? "a scenario without id"} of ${file}: ${because}`));
-  if (all.length > SAID_EXCLUSIONS) output.say(`left out: ${all.length - SAID_EXCLUSIONS} more; the report lists them`);
+  if (all.length > MAX_REPORTED) output.say(`left out: ${all.length - MAX_REPORTED} more; the report lists them`);
 }
 
 function failIfNothing({ runs }: Report): void {

@@ -7,12 +7,12 @@ import { extensionOf } from "./media-type.js";
 type RawPart = Extract<Part, { readonly kind: "raw" }>;
 
 const NAME_CHARS = 120;
-/** How many files of one name may lie in the folder before we give up. */
+/** Limit of files of one name in a folder. */
 const SAME_NAME = 1_000;
 
 /**
- * A name for a file out of a name from elsewhere: the last piece of any path in it, without what shells, terminals and
- * file systems treat specially, and never hidden.
+ * A safe file name from an untrusted name: its last path segment, without characters that are special to shells, terminals
+ * or file systems, and never hidden.
  */
 export function safeName(name: string | undefined, mediaType: string | undefined): string {
   const last = (name ?? "").split(/[/\\]/).at(-1) ?? "";
@@ -21,13 +21,13 @@ export function safeName(name: string | undefined, mediaType: string | undefined
     .replace(/^[.\s-]+/, "")
     .replace(/[.\s]+$/, "");
   if (plain === "") return `part${extensionOf(mediaType)}`;
-  // Names some file systems keep for devices.
+  // Reserved device names of some file systems.
   const named = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(plain) ? `_${plain}` : plain;
   const extension = extname(named).slice(0, 16);
   return named.length <= NAME_CHARS ? named : named.slice(0, NAME_CHARS - extension.length) + extension;
 }
 
-/** Writes the part into the folder under a safe name of its own; nothing that is there already is touched. */
+/** Writes the part into the folder under a safe, unused name. */
 export async function savePart(part: RawPart, folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   const name = safeName(part.name, part.mediaType);

@@ -2,7 +2,7 @@ import type { Card, JsonObject } from "../../src/index.js";
 
 type Security = Card["security"];
 
-/** What a caller has to show, as far as a person has to know. */
+/** The credential that a security scheme asks for. */
 export type Wanted =
   | { readonly kind: "key"; readonly location: "header" | "query" | "cookie"; readonly name: string }
   | { readonly kind: "token"; readonly from?: string }
@@ -20,7 +20,7 @@ export function wantedBy(scheme: JsonObject | undefined): Wanted {
   return isObject(http) && /^bearer$/i.test(String(http["scheme"])) ? { kind: "token" } : { kind: "other" };
 }
 
-/** Each alternative of a card in words: what to show, and where tokens come from. */
+/** Each security alternative of a card as text: the credential, and the source of tokens. */
 export function securityLines({ schemes, anyOf }: Security): readonly string[] {
   if (anyOf.length === 0) return ["none declared"];
   return anyOf.map((alternative) =>
@@ -63,7 +63,7 @@ function tokenUrlIn(flows: unknown): unknown {
   return isObject(found) ? found["tokenUrl"] : undefined;
 }
 
-/** Only ever asked of JSON. */
+/** For JSON values only. */
 function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

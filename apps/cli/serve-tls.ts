@@ -13,7 +13,7 @@ export interface TlsFiles {
 /** How often the files are checked: certificates are renewed days before they expire. */
 const POLL_MS = 30_000;
 
-/** The certificate and key to serve with. Undefined: in clear. */
+/** The certificate and key to serve with. Undefined without TLS. */
 export async function readTls({ tlsCert, tlsKey, clientCa }: TlsFiles): Promise<TlsOptions | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) {
     if (clientCa !== undefined) throw usageError("--client-ca needs TLS", "Give --tls-cert and --tls-key too.");

@@ -14,7 +14,7 @@ export interface StoreOptions {
 
 const TASKS_FILE = "tasks.db";
 
-/** Where tasks, and `what` beside them, are kept. Undefined: in memory. */
+/** The store of the options; undefined for the default in memory. */
 export async function openTaskStore(options: StoreOptions, what = "tasks"): Promise<Store | undefined> {
   const { data, store, durable } = options;
   if (data !== undefined && store !== undefined)
@@ -33,7 +33,7 @@ export async function openTaskStore(options: StoreOptions, what = "tasks"): Prom
   }
 }
 
-/** The address may hold a password, so it is never repeated. */
+/** Errors never repeat the address: it may hold a password. */
 function checkedRedis(url: string): string {
   if (/^rediss?:\/\//.test(url) && URL.canParse(url)) return url;
   throw usageError("--store takes the address of a Redis", "It looks like redis://127.0.0.1:6379");

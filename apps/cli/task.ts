@@ -39,7 +39,7 @@ interface SubscribeOptions extends PeerOptions {
   readonly save?: string;
 }
 
-/** What `--all` reads before it stops: a peer could hand out pages for ever. */
+/** Limit of pages for `--all`: a peer could return pages forever. */
 const MAX_PAGES = 10_000;
 
 export async function getTask(url: string, id: string, options: GetOptions): Promise<void> {
@@ -56,7 +56,7 @@ export async function cancelTask(url: string, id: string, options: PeerOptions):
     const task = await at.peer.cancelTask(id, { signal: at.interrupt.signal });
     if (at.output.format === "json") await at.output.document(eventJson({ kind: "task", task }));
     else await at.output.text(`${task.id} ${task.status.state}\n`);
-    // The work may take its time to stop, or its process may be gone; then the agent cancels it when it finds that out.
+    // The agent may need time to stop the work, or its process may be gone.
     if (at.output.format === "text" && !isTerminal(task.status.state))
       at.output.say(
         `Cancellation requested; the task has not stopped yet. Check with: koine task get ${shellWord(url)} ${shellWord(id)}${at.connectFlags}`,
@@ -194,7 +194,7 @@ function refusedAddress(thrown: unknown): never {
   throw thrown;
 }
 
-/** Without its secrets, whatever the agent gave back. */
+/** Without secrets, even if the agent returns them. */
 function pushJson({ id, taskId, url, authentication, delivery }: PushConfig): JsonObject {
   return {
     id,
@@ -215,13 +215,19 @@ function deliveryJson({ state, seq, failures, nextAt, problem }: NonNullable<Pus
   };
 }
 
-/** Id, state, the last entry that was accepted, address, and what went wrong. */
+/** Id, delivery state, last accepted entry, address and last problem. */
 function pushLine({ id, url, delivery }: PushConfig): string {
-  const fields = [oneLine(id, 200), delivery?.state ?? "-", String(delivery?.seq ?? "-"), oneLine(url, 500), troubleOf(delivery)];
+  const fields = [
+    oneLine(id, 200),
+    delivery?.state ?? "-",
+    String(delivery?.seq ?? "-"),
+    oneLine(url, 500),
+    problemTextOf(delivery),
+  ];
   return `${fields.join("\t").trimEnd()}\n`;
 }
 
-function troubleOf(delivery: PushConfig["delivery"]): string {
+function problemTextOf(delivery: PushConfig["delivery"]): string {
   if (delivery?.problem === undefined) return "";
   const next = delivery.nextAt === undefined ? "" : `, next try at ${new Date(delivery.nextAt).toISOString()}`;
   return `${oneLine(delivery.problem, 200)} (${delivery.failures} ${delivery.failures === 1 ? "try" : "tries"}${next})`;

@@ -11,7 +11,7 @@ interface UpOptions {
   readonly check?: boolean;
 }
 
-/** Reads a plan, and starts it unless it is only to be checked. Ends with Ctrl-C, or when nothing is left to keep running. */
+/** `koine up`: runs a plan until Ctrl-C or until every module was given up, or only checks it. */
 export async function runUp(file: string, options: UpOptions): Promise<void> {
   const output = createOutput(options.output);
   const plan = await explained(() => readPlan(file));
@@ -83,7 +83,7 @@ interface HealthView {
   end(): void;
 }
 
-/** Lines of JSON; or a table below the output of the modules on a terminal; or a plain line per change. */
+/** JSON lines; or a table below the output of the modules on a terminal; or a plain line per change. */
 export function healthView(output: Output, plan: Plan): HealthView {
   if (output.format === "json") return jsonView(output, plan);
   return output.stderr.isTTY === true ? tableView(output, plan) : plainView(output, plan);
@@ -148,7 +148,7 @@ function tableView(output: Output, plan: Plan): HealthView {
   };
 }
 
-/** The longest name: those of bridges are made of two. */
+/** The longest name; names of bridges consist of two. */
 function widthOf({ network }: Plan): number {
   return Math.max(...network.nodes.map(({ id }) => id.length), 4) + (network.bridges.length > 0 ? 6 : 0);
 }
@@ -168,7 +168,7 @@ function rowOf(status: NodeStatus, width: number, { colors, stderr }: Output): s
   return `${colors.bold(id.padEnd(width))} ${paint(state.padEnd(10))} ${oneLine(facts.join(" · "), columns)}`;
 }
 
-/** Every module has a colour of its own; what it writes cannot do anything to the terminal. */
+/** Prefixes output with the module's name in its colour; control characters are removed. */
 function prefixer({ colors }: Output, plan: Plan): (id: string, text: string) => string {
   const palette = [colors.cyan, colors.magenta, colors.blue, colors.green, colors.yellow];
   const ids = plan.network.nodes.map((node) => node.id);
@@ -182,7 +182,7 @@ function prefixer({ colors }: Output, plan: Plan): (id: string, text: string) =>
 /** The column of the means by which a feature is carried. */
 const MEANS_COLUMN = 19;
 
-/** The network a plan makes, for programs. */
+/** The network of a plan as JSON. */
 function networkJson({ network, modules }: Plan): JsonObject {
   const pins = new Map(modules.map(({ id, pin }) => [id, pin]));
   const { nodes, links, bridges } = network;
@@ -203,7 +203,7 @@ function featureJson(feature: LinkFeature): JsonObject {
   return { ...feature };
 }
 
-/** The same for people: every module, then every link with what is on and what is not. */
+/** The network of a plan as text: every module, then every link with its features. */
 function networkText({ network, modules }: Plan): string {
   const width = Math.max(...network.nodes.map(({ id }) => id.length));
   const nodes = network.nodes.map(({ id, protocol, spokenBy }) => {
@@ -220,7 +220,7 @@ function networkText({ network, modules }: Plan): string {
 function linkText({ src, dst, protocol, features }: NetworkLink, bridge: string): string {
   const spoken = protocol[0] === protocol[1] ? protocol[0] : protocol.join(" → ");
   const lines = features.map(({ name, on, primitive, because }) => {
-    // The two sides of a bridge stand below each other.
+    // The two sides of a bridge are on separate lines.
     const means = on ? primitive.replace(" → ", `\n${" ".repeat(MEANS_COLUMN - 2)}→ `) : because;
     return `  ${on ? "on " : "off"}  ${name.padEnd(MEANS_COLUMN - 8)} ${means}`;
   });

@@ -13,7 +13,7 @@ Examples:
 
 Rotated files (audit.log.1, audit.log.2, …) are read first, the oldest first.`;
 
-/** `koine audit`: what was decided about callers. */
+/** `koine audit`: reads an audit log. */
 export function addAudit(program: Command): void {
   program
     .command("audit")

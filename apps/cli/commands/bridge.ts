@@ -13,7 +13,7 @@ Examples:
 
 Several agents, policies and reloading without a stop: koine gateway koine.yaml.`;
 
-/** `koine bridge`: one agent that already runs, in every protocol. */
+/** `koine bridge`: one running agent, in every protocol. */
 export function addBridge(program: Command): void {
   const command = program
     .command("bridge")

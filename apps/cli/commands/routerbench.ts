@@ -5,7 +5,7 @@ import { ABLATIONS } from "./choices.js";
 import { addModelOptions, formatOption, lazyAction } from "./shared-options.js";
 
 export const SHAPES = [...FORMATS, "html"] as const;
-/** As the benchmark has them; it is loaded only when it runs. */
+/** The modes of the benchmark, which is loaded only when it runs. */
 const MODES = ["spec", "spec+perf", "model"] as const satisfies readonly Mode[];
 
 const EXAMPLES = `
@@ -20,7 +20,7 @@ Examples:
 A scenario is right only if all its modules are. One with a malformed or absent record is left out whole, and said so.
 Exit code 1 means that a run could score nothing, or that --verify found a difference.`;
 
-/** `koine routerbench`: how often the router is right. */
+/** `koine routerbench`: measures the accuracy of the router. */
 export function addRouterbench(program: Command): void {
   const command = program
     .command("routerbench")

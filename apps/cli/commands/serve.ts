@@ -25,7 +25,6 @@ export function addServe(program: Command): void {
   addServeOptions(command).action(lazyAction(async () => (await import("../serve.js")).serveModules));
 }
 
-/** Everything `koine serve` can be told. */
 function addServeOptions(command: Command): Command {
   command
     .option("--port <number>", "where to listen; 0 takes any free port", parsePort, 8080)

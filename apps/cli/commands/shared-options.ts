@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { collect, parseSeconds } from "../option-values.js";
 import { FORMATS } from "../output.js";
 
-/** The action of a command, loaded when it runs: declaring a command must stay cheap, because every start declares all. */
+/** Loads the action of a command when it runs: every start declares all commands, so declaring them must be cheap. */
 export function lazyAction<Args extends unknown[]>(load: () => Promise<(...args: Args) => Promise<void>>) {
   return async (...args: Args): Promise<void> => (await load())(...args);
 }

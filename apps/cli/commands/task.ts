@@ -24,7 +24,7 @@ Examples:
   koine task subscribe http://127.0.0.1:8080 4f1c… -o json        one event per line, each with its cursor
   koine task cancel http://127.0.0.1:8080 4f1c…`;
 
-/** `koine task`: what is under way at an agent. */
+/** `koine task`: the tasks of an agent. */
 export function addTask(program: Command): void {
   const task = program
     .command("task")
@@ -72,7 +72,7 @@ Examples:
 
 A webhook at a private address is refused unless the agent is served with that address allowed.`;
 
-/** `koine task push`: who is told of what happens to a task, and how far. */
+/** `koine task push`: the webhooks of a task. */
 function addTaskPush(task: Command): void {
   const push = task
     .command("push")
