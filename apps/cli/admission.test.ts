@@ -66,7 +66,7 @@ describe("readIdentity()", () => {
       [{ ...KEY_IN, jwtScope: ["call"] }, "issuer, its keys and an audience"],
       [{ ...KEY_IN, jwtTenantClaim: "org" }, "issuer, its keys and an audience"],
       [{ ...KEY_IN, apiKeyFile: folder }, "is not a file with keys"],
-      [{ apiKeyIn: "body:key", apiKeyFile: join(folder, "keys") }, "does not say where"],
+      [{ apiKeyIn: "body:key", apiKeyFile: join(folder, "keys") }, "--api-key-in: unknown location"],
       [{ ...KEY_IN, apiKeyFile: join(folder, "none") }, "cannot be read (ENOENT)"],
       [{ ...KEY_IN, apiKeyFile: join(folder, "short") }, 'the token of "ann" is shorter'],
     ] as const) {
