@@ -3,7 +3,7 @@ import { AgentError, type Envelope, type EventOf, type Json, type Operation, tex
 import { isPromise } from "../../src/internal.js";
 import { cancelFrom, startCall } from "../../src/public/protocols.js";
 import { foldAnswer } from "./answer-stream.js";
-import { NOT_COMPARED } from "./commands/replay.js";
+import { NOT_COMPARED } from "./commands/shared-options.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import type { Output } from "./output.js";
 import { lossReporter, type PeerOptions, type PeerSession, withPeer } from "./peer.js";

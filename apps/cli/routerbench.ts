@@ -2,16 +2,15 @@ import type { Command } from "commander";
 import type { Bench, BenchInputs, BenchSettings, Mode, OpenTools, Report, Verification } from "../../bench/routerbench/index.js";
 import { AgentError } from "../../src/index.js";
 import type { Ablation } from "../../src/router/index.js";
-import type { SHAPES } from "./commands/routerbench.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { type Interrupt, listenForInterrupt } from "./interrupt.js";
 import { type ModelOptions, openModel } from "./model.js";
-import { createOutput, type Output } from "./output.js";
+import { createOutput, type Format, type Output } from "./output.js";
 import { printable } from "./printable.js";
 import { startProgress } from "./progress.js";
 
 interface RouterbenchOptions extends ModelOptions {
-  readonly output: (typeof SHAPES)[number];
+  readonly output: Format | "html";
   readonly mode: readonly Mode[];
   readonly ablate?: readonly Ablation[];
   readonly ranking?: string;

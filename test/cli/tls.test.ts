@@ -95,7 +95,7 @@ describe("a certificate that does not do", () => {
     const { code, stderr } = await koine(["send", server.url, "hi", "--ca", ca]);
     await server.stop();
     expect(code).toBe(3);
-    expect(stderr).toMatch(/is for agent\.example, not for 127\.0\.0\.1.*\n.*by a name that stands in its certificate/);
+    expect(stderr).toMatch(/is for agent\.example, not for 127\.0\.0\.1.*\n.*by a name listed in its certificate/);
   });
 
   test("expired: not served at all, and named by a caller who meets one", async () => {

@@ -1,7 +1,5 @@
 import type { Command } from "commander";
-import { addPeerOptions, lazyAction } from "./shared-options.js";
-
-export const NOT_COMPARED = "Not compared: ids, times, source and destination; nor where a text was cut into parts.";
+import { addPeerOptions, lazyAction, NOT_COMPARED } from "./shared-options.js";
 
 const EXAMPLES = `
 Examples:

@@ -4,7 +4,7 @@ import { FORMATS } from "../output.js";
 import { ABLATIONS } from "./choices.js";
 import { addModelOptions, formatOption, lazyAction } from "./shared-options.js";
 
-export const SHAPES = [...FORMATS, "html"] as const;
+const SHAPES = [...FORMATS, "html"] as const;
 /** The modes of the benchmark, which is loaded only when it runs. */
 const MODES = ["spec", "spec+perf", "model"] as const satisfies readonly Mode[];
 

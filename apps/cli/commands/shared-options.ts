@@ -2,6 +2,9 @@ import { type Command, Option } from "commander";
 import { collect, parseSeconds } from "../option-values.js";
 import { FORMATS } from "../output.js";
 
+/** What `koine replay` ignores: for its help and its summary. */
+export const NOT_COMPARED = "Not compared: ids, times, source and destination; nor where a text was cut into parts.";
+
 /** Loads the action of a command when it runs: every start declares all commands, so declaring them must be cheap. */
 export function lazyAction<Args extends unknown[]>(load: () => Promise<(...args: Args) => Promise<void>>) {
   return async (...args: Args): Promise<void> => (await load())(...args);
