@@ -56,8 +56,8 @@ async function finished(feed: AsyncGenerator<FeedItem>, count: number): Promise<
   const found = new Map<string, CapturedMessage>();
   while (found.size < count) {
     const { value } = await feed.next();
-    if (value?.kind === "message" && value.sighting.operation === "send" && value.sighting.status !== "open")
-      found.set(value.sighting.id, value.sighting);
+    if (value?.kind === "message" && value.message.operation === "send" && value.message.status !== "open")
+      found.set(value.message.id, value.message);
   }
   return [...found.values()];
 }
