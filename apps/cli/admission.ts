@@ -151,7 +151,7 @@ async function readKeys(path: string | undefined, env: NodeJS.ProcessEnv): Promi
     : asUsage(() => parseTokens(text), path ?? "KOINE_API_KEYS");
 }
 
-function readLocation(text: string): ApiKeyPlace {
+function readLocation(text: string): ApiKeyLocation {
   const colon = text.indexOf(":");
   const location = text.slice(0, colon);
   if (location !== "header" && location !== "query" && location !== "cookie")

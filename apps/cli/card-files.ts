@@ -1,5 +1,5 @@
 import { AgentError, type Json, type JsonObject } from "../../src/index.js";
-import { sentenceOf } from "../../src/internal.js";
+import { describeCardSignature } from "../../src/internal.js";
 import { type CardSignatureResult, createCardCheck, newCardKey, type SigningAlgorithm, signCard } from "../../src/public/auth.js";
 import { cardKeyWarning, parseObject, readCardKey, readSmallFile, type TrustOptions, trustOf, writeNewFile } from "./card-key.js";
 import { CliError, EXIT } from "./exit.js";
@@ -45,10 +45,10 @@ export async function verifyCardFile(path: string, options: VerifyOptions): Prom
   const check = createCardCheck(await trustOf(options));
   const bytes = new TextEncoder().encode(await readSmallFile(path, "card"));
   const outcome = await checkedResult(() => check(bytes));
-  if (outcome.result !== "verified") throw new CliError(EXIT.failure, sentenceOf(outcome), { code: outcome.result });
+  if (outcome.result !== "verified") throw new CliError(EXIT.failure, describeCardSignature(outcome), { code: outcome.result });
   const output = createOutput(options.output);
   if (output.format === "json") await output.document({ ...outcome });
-  else await output.text(`${sentenceOf(outcome)}\n`);
+  else await output.text(`${describeCardSignature(outcome)}\n`);
 }
 
 /** An invalid signature is a result of this command, not an error of an agent. */

@@ -92,7 +92,7 @@ export async function startGateway(config: GatewayConfig, output: Output, requir
 
 export async function sayStarted(gateway: Gateway, output: Output, tryIt = false): Promise<void> {
   if (output.format === "json") await output.line(gatewayJson(gateway));
-  else sayGateway(gateway, output, tryIt);
+  else await sayGateway(gateway, output, tryIt);
 }
 
 /** Waits for calls in progress, then prints the losses of the run. */
@@ -163,7 +163,7 @@ export async function explained<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** The start-up text. */
-function sayGateway(gateway: Gateway, output: Output, tryIt: boolean): void {
+async function sayGateway(gateway: Gateway, output: Output, tryIt: boolean): Promise<void> {
   const { bold, dim, yellow } = output.colors;
   output.say(`Gateway at ${bold(gateway.url)}`);
   for (const agent of gateway.agents()) sayAgent(agent, output);
@@ -171,7 +171,7 @@ function sayGateway(gateway: Gateway, output: Output, tryIt: boolean): void {
   output.say(`  tasks      ${gateway.durability}`);
   if (gateway.pageUrl !== undefined) output.say(`  page       ${gateway.pageUrl}`);
   for (const warning of gateway.warnings) output.say(yellow(`  warning    ${warning}`));
-  if (tryIt) sayCalls(gateway, output);
+  if (tryIt) await sayCalls(gateway, output);
   output.say(dim("\nPress Ctrl-C to stop; calls in progress are finished first."));
 }
 
@@ -202,12 +202,12 @@ function emulations({ upstreams, mode }: AgentStatus): readonly string[] {
     ]);
 }
 
-function sayCalls(gateway: Gateway, output: Output): void {
+async function sayCalls(gateway: Gateway, output: Output): Promise<void> {
   const [first] = gateway.agents();
   if (first === undefined) return;
   output.say("\nTry, in another terminal:\n");
   const { url, security } = gateway;
-  for (const line of callsToTry({ url, card: first.card, interfaces: first.interfaces, security }))
+  for (const line of await callsToTry({ url, card: first.card, interfaces: first.interfaces, security }))
     output.say(line.startsWith("#") ? output.colors.dim(`  ${line}`) : `  ${line}`);
 }
 

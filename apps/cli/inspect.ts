@@ -64,7 +64,7 @@ async function showLive(host: InspectedHost, options: InspectOptions, output: Ou
   const groups = new ExchangeGroups(shown);
   try {
     for await (const item of followFeed(host, filterOf(options))) {
-      if (item.kind === "message") groups.add(item.sighting);
+      if (item.kind === "message") groups.add(item.message);
       else if (item.kind === "gap")
         output.say(output.colors.yellow(`at least ${item.missed} messages were dropped before they were read`));
       else if (item.kind === "cut") output.say(output.colors.dim(`${item.error.message}; reconnecting`));

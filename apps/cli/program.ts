@@ -104,7 +104,7 @@ async function addFromRegistry(program: Command, args: readonly string[]): Promi
   if (command === undefined) return;
   if (PROTOCOLS_WITH_COMMANDS.includes(command.name())) {
     const { addProtocolCommands } = await import("./protocol-commands.js");
-    addProtocolCommands(command);
+    await addProtocolCommands(command);
   } else if (command.name() === "serve" && asksHelp) {
     const { settingsHelp } = await import("./protocol-commands.js");
     command.addHelpText("after", settingsHelp());

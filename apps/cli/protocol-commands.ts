@@ -13,10 +13,10 @@ interface OwnOptions extends StoreOptions {
 }
 
 /** `koine <protocol> …`: the commands that a protocol brings along. */
-export function addProtocolCommands(root: Command): void {
+export async function addProtocolCommands(root: Command): Promise<void> {
   const protocol = protocols.find(({ id }) => id === root.name());
   if (protocol === undefined) return;
-  for (const command of protocol.commands ?? []) addCommand(root, protocol, command);
+  for (const command of (await protocol.commands?.()) ?? []) addCommand(root, protocol, command);
   // A group is described by its subcommands.
   for (const group of root.commands.filter((each) => each.commands.length > 0))
     group.description(group.commands.map((each) => each.name()).join(", "));

@@ -36,7 +36,7 @@ async function run(host: InspectedHost, options: RecordOptions, recorder: Record
   // Only inbound calls: a forwarded message would be in the file twice.
   const filter = { ...filterOf(options), direction: options.direction ?? ("in" as const) };
   for await (const item of followFeed(host, filter)) {
-    if (item.kind === "message") await recorder.record(item.sighting);
+    if (item.kind === "message") await recorder.record(item.message);
     else if (item.kind === "gap") output.say(output.colors.yellow(`at least ${item.missed} messages are missing from the file`));
     else if (item.kind === "cut") output.say(output.colors.dim(`${item.error.message}; reconnecting`));
     else if (output.format === "text") output.say(output.colors.dim(`Recording ${host.url}. Press Ctrl-C to stop.`));

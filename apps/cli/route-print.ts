@@ -9,6 +9,7 @@ import {
   type Judgement,
   PRIORITY,
   type RouterSettings,
+  type Routing,
 } from "../../src/router/index.js";
 import { oneLine } from "./printable.js";
 
@@ -78,8 +79,16 @@ const DECIDED_BY: { readonly [by in DecidedBy]: string } = {
   nothing: "nothing in the text",
 };
 
+/** The explanation of each decision, from the judgement it was made from. */
+export function explanations({ decisions, judgements }: Routing, settings: RouterSettings): readonly string[] {
+  return decisions.flatMap((decision, index) => {
+    const judgement = judgements[index];
+    return judgement === undefined ? [] : [explanation(decision, judgement, settings)];
+  });
+}
+
 /** The reasons for and against each protocol, for one module. */
-export function explanation(decision: Decision, judgement: Judgement, settings: RouterSettings): string {
+function explanation(decision: Decision, judgement: Judgement, settings: RouterSettings): string {
   const { module_id: module, margin, rationale, evidence_spans: spans, rejected, prompt_sha256: prompt } = decision;
   const width = Math.max(0, ...rejected.map(({ protocol }) => protocol.length));
   const by = settings.scope === "scenario" ? "what suits all modules" : DECIDED_BY[judgement.decidedBy];

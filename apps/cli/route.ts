@@ -5,9 +5,9 @@ import {
   type Decision,
   type Features,
   featureRows,
-  judge,
   type Module,
   type RouterSettings,
+  type Routing,
   route,
   SCENARIO_SCHEMA,
   type Scenario,
@@ -17,7 +17,7 @@ import { type Interrupt, listenForInterrupt } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
 import { oneLine, printable } from "./printable.js";
 import { readInput } from "./route-input.js";
-import { capabilityJson, capabilityTable, decisionJson, decisionTable, explanation } from "./route-print.js";
+import { capabilityJson, capabilityTable, decisionJson, decisionTable, explanations } from "./route-print.js";
 import { openSettings, type SettingOptions } from "./route-settings.js";
 
 interface RouteOptions extends SettingOptions {
@@ -39,8 +39,8 @@ export async function runRoute(files: readonly string[], options: RouteOptions):
   try {
     if (options.capabilities === true) return await printCapabilities(settings, output);
     const scenarios = await readInput(files, options, { rows, stdin: process.stdin, output });
-    const decisions = await decide(scenarios, settings, { output, piped: files.includes("-") });
-    await print(decisions, output, () => (options.explain === true ? explain(decisions, scenarios, settings) : []));
+    const routing = await decide(scenarios, settings, { output, piped: files.includes("-") });
+    await print(routing.decisions, output, () => (options.explain === true ? explanations(routing, settings) : []));
   } finally {
     await close();
   }
@@ -57,20 +57,17 @@ interface DecideContext {
   readonly piped: boolean;
 }
 
-async function decide(
-  scenarios: readonly Scenario[],
-  settings: RouterSettings,
-  context: DecideContext,
-): Promise<readonly Decision[]> {
+async function decide(scenarios: readonly Scenario[], settings: RouterSettings, context: DecideContext): Promise<Routing> {
   const interrupt = listenForInterrupt();
   try {
-    const { decisions } = await interrupt.race(route(scenarios, settings, cancelFrom(interrupt.signal)));
-    if (settings.abstain?.kind !== "ask") return decisions;
-    const open = undecidedIn(decisions, scenarios, settings);
+    const routing = await interrupt.race(route(scenarios, settings, cancelFrom(interrupt.signal)));
+    if (settings.abstain?.kind !== "ask") return routing;
+    const { decisions, judgements } = routing;
+    const open = undecidedIn(routing, scenarios, settings);
     const answers = await answersOf(open, context, interrupt);
     const answered = decisions.map((decision) => answers.get(decision) ?? decision);
     sayUndecided(answered, context.output);
-    return answered;
+    return { decisions: answered, judgements };
   } catch (thrown) {
     if (interrupt.signal.aborted) throw new CliError(EXIT.interrupted, "interrupted: nothing was decided", { code: "cancelled" });
     throw thrown;
@@ -91,16 +88,17 @@ async function answersOf(
 
 /** Decisions are in the order of scenarios and modules. */
 function undecidedIn(
-  decisions: readonly Decision[],
+  { decisions, judgements }: Routing,
   scenarios: readonly Scenario[],
   settings: RouterSettings,
 ): readonly Undecided[] {
   let next = 0;
   return scenarios.flatMap((scenario) => {
     const questions = scenario.modules.flatMap((module) => {
-      const decision = decisions[next++];
+      const decision = decisions[next];
+      const feasible = judgements[next]?.feasible ?? [];
+      next++;
       if (decision === undefined || decision.selected_protocol !== null) return [];
-      const feasible = judge(scenario, module, settings).feasible;
       return [{ name: decision.module_id, decisions: [decision], modules: [module], feasible }];
     });
     return settings.scope === "scenario" ? together(scenario.id, questions) : questions;
@@ -132,15 +130,6 @@ async function print(decisions: readonly Decision[], output: Output, explained: 
   if (output.format === "json") return output.document({ decisions: decisions.map(decisionJson) });
   await output.text(decisionTable(decisions));
   for (const text of explained()) await output.text(`\n${text}`);
-}
-
-/** Decisions are in the order of scenarios and modules. */
-function explain(decisions: readonly Decision[], scenarios: readonly Scenario[], settings: RouterSettings): readonly string[] {
-  const judgements = scenarios.flatMap((scenario) => scenario.modules.map((module) => judge(scenario, module, settings)));
-  return decisions.flatMap((decision, index) => {
-    const judgement = judgements[index];
-    return judgement === undefined ? [] : [explanation(decision, judgement, settings)];
-  });
 }
 
 /** Attempts per question: an invalid answer is asked again. */

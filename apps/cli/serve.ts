@@ -176,7 +176,7 @@ interface Ready {
   readonly options: ServeCommandOptions;
 }
 
-function sayReady(ready: Ready, output: Output): void {
+async function sayReady(ready: Ready, output: Output): Promise<void> {
   const { server, agents, callers, store, artifacts, warnings, options } = ready;
   const { bold, dim, yellow } = output.colors;
   output.say(`Serving at ${bold(server.url)}`);
@@ -197,7 +197,7 @@ function sayReady(ready: Ready, output: Output): void {
     output.say("\nTry, in another terminal:\n");
     const security = describeSecurity(callers.admission);
     for (const { name, card } of agents.slice(0, 1))
-      for (const line of callsToTry({ url: server.url, card, interfaces: server.interfaces(name), security }))
+      for (const line of await callsToTry({ url: server.url, card, interfaces: server.interfaces(name), security }))
         output.say(line.startsWith("#") ? dim(`  ${line}`) : `  ${line}`);
   }
   output.say(dim("\nPress Ctrl-C to stop; calls in progress are finished first."));

@@ -106,7 +106,6 @@ export async function newDesk(): Promise<Desk> {
 const AGENT = `
 import { appendFile, access } from "node:fs/promises";
 import { join } from "node:path";
-import { KOINE } from "../programs.js";
 
 const there = (name) => access(join(FOLDER, name)).then(() => true, () => false);
 

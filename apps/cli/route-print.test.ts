@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Embedder, route, type Scenario } from "../../src/router/index.js";
-import { explanations } from "./route-explain.js";
+import { explanations } from "./route-print.js";
 
 /** Words that no training sentence has: only an embedder can say what they are about. */
 const SCENARIO: Scenario = {
