@@ -41,7 +41,7 @@ export async function serveTools(given: readonly string[], options: McpCommandOp
       output: process.stdout,
       signal: interrupt.signal,
       hintFor: (error) => problemOf(error).hint,
-      say: (sentence) => output.say(oneLine(sentence, 1000)),
+      notify: (message) => output.say(oneLine(message, 1000)),
     });
   } finally {
     interrupt.stop();

@@ -3,7 +3,7 @@ import { AgentError } from "../../src/index.js";
 import { readArguments } from "./arguments.js";
 
 describe("readArguments", () => {
-  it("makes the parts of one message, in order", () => {
+  it("builds the parts of one message in order", () => {
     const files = [
       { name: "a", base64: "YQ==" },
       { url: "https://x.example/b", mediaType: "text/csv" },
@@ -20,7 +20,7 @@ describe("readArguments", () => {
     });
   });
 
-  it("takes an empty message with a task: the task is waited for", () => {
+  it("accepts an empty message with a task to wait for", () => {
     expect(readArguments({ message: "", task: "t" })).toEqual({ content: [], session: undefined, task: "t" });
   });
 
@@ -39,7 +39,7 @@ describe("readArguments", () => {
     [{ message: "hi", files: [{ base64: "not base64!" }] }, "files[0].base64"],
     [{ message: "hi", files: [{ url: "file:///etc/passwd" }] }, "files[0].url"],
     [{ message: "hi", files: [{ url: "https://x.example", name: 1 }] }, "files[0].name"],
-  ])("refuses %j and names %s", (given, field) => {
+  ])("rejects %j and names %s", (given, field) => {
     expect(fieldOf(given)).toBe(field);
   });
 });
@@ -47,7 +47,7 @@ describe("readArguments", () => {
 function fieldOf(given: unknown): string | undefined {
   try {
     readArguments(given);
-    return "nothing is wrong";
+    return "no error";
   } catch (thrown) {
     return AgentError.from(thrown).facts.field;
   }

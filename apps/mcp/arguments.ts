@@ -1,8 +1,8 @@
 import { AgentError, type Json, type JsonObject, type Maybe, type Part, textPart } from "../../src/index.js";
 import { LIMITS } from "./limits.js";
 
-/** What an assistant wants of an agent. */
-export interface Wanted {
+/** The checked arguments of a tool call. */
+export interface AgentRequest {
   readonly content: readonly Part[];
   readonly session: Maybe<string>;
   readonly task: Maybe<string>;
@@ -11,27 +11,27 @@ export interface Wanted {
 const ID_CHARS = 512;
 const KNOWN = new Set(["message", "session", "task", "data", "files"]);
 
-/** The arguments of a call, checked. What is wrong is said in a way that a model can mend. */
-export function readArguments(given: unknown): Wanted {
+/** Checks the arguments of a call. Error messages name the field, so that a model can correct it. */
+export function readArguments(given: unknown): AgentRequest {
   if (!isRecord(given)) throw wrong("arguments", "must be an object");
   for (const name of Object.keys(given))
-    if (!KNOWN.has(name)) throw wrong(name, `is not known; there are ${[...KNOWN].join(", ")}`);
+    if (!KNOWN.has(name)) throw wrong(name, `is unknown; available: ${[...KNOWN].join(", ")}`);
   const { message, data, files = [] } = given;
   if (typeof message !== "string") throw wrong("message", "must be a string");
   const task = idIn(given, "task");
   const content: Part[] = message === "" ? [] : [textPart(message)];
   if (data !== undefined) {
     if (!isRecord(data)) throw wrong("data", "must be an object");
-    content.push({ kind: "data", data: data as JsonObject }); // it was JSON when it came
+    content.push({ kind: "data", data: data as JsonObject }); // it was parsed from JSON
   }
   if (!Array.isArray(files) || files.length > LIMITS.files) throw wrong("files", `must be an array of at most ${LIMITS.files}`);
   content.push(...files.map(filePart));
   if (content.length === 0 && task === undefined)
-    throw wrong("message", "is empty, and there is neither `data` nor `files` nor a `task` to wait for");
+    throw wrong("message", "must not be empty without `data`, `files` or a `task` to wait for");
   return { content, session: idIn(given, "session"), task };
 }
 
-/** Models write an empty string where they mean nothing. */
+/** Models send an empty string for an absent value. */
 function idIn(given: { readonly [name: string]: unknown }, name: string): Maybe<string> {
   const id = given[name];
   if (id === undefined || id === null || id === "") return undefined;
@@ -51,7 +51,7 @@ function filePart(file: unknown, index: number): Part {
     return { kind: "url", url, ...about };
   }
   const bytes = Buffer.from(typeof base64 === "string" ? base64 : "", "base64");
-  // Node skips what is not base64; what was skipped is missing when it is written again.
+  // Node ignores invalid base64 characters; encoding again reveals them.
   if (bytes.toString("base64") !== base64) throw wrong(`${at}.base64`, "is not base64");
   return { kind: "raw", bytes, ...about };
 }

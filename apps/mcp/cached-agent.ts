@@ -2,61 +2,61 @@ import { AgentError, type Maybe, type RemoteAgent } from "../../src/index.js";
 import type { Clock } from "../../src/public/policies.js";
 import { LIMITS } from "./limits.js";
 
-/** Where an agent is, and what its tool is to be called if somebody said so. */
+/** The URL of an agent, and an optional tool name. */
 export interface AgentSource {
   readonly url: string;
   readonly name?: Maybe<string>;
 }
 
-export interface Keeping {
+export interface CachedAgentOptions {
   connect(url: string): Promise<RemoteAgent>;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Between two looks at a card that is there. */
+  /** Interval between card refreshes. */
   readonly refreshMs: number;
-  /** The agent was reached, was lost, or has another card. */
-  onLook(agent: CachedAgent): void;
+  /** Called after every refresh attempt. */
+  onRefresh(agent: CachedAgent): void;
 }
 
-/** An agent that is looked for until it is found, and looked at again now and then. */
+/** Connects to an agent with retries, and refreshes its card periodically. */
 export class CachedAgent {
   readonly source: AgentSource;
-  readonly #keeping: Keeping;
+  readonly #options: CachedAgentOptions;
   #peer: Maybe<RemoteAgent>;
   #problem: Maybe<AgentError>;
   #failures = 0;
-  #looking: Maybe<Promise<void>>;
+  #refreshing: Maybe<Promise<void>>;
   #stopTimer: () => void = () => undefined;
   #closed = false;
 
-  constructor(source: AgentSource, keeping: Keeping) {
+  constructor(source: AgentSource, options: CachedAgentOptions) {
     this.source = source;
-    this.#keeping = keeping;
+    this.#options = options;
   }
 
-  /** Once it was found it stays, also while it does not answer: its card is what the tool is made of. */
+  /** Kept while the agent is unreachable: the tool is made from its card. */
   get peer(): Maybe<RemoteAgent> {
     return this.#peer;
   }
 
-  /** Why the last look failed. */
+  /** Why the last refresh failed. */
   get problem(): Maybe<AgentError> {
     return this.#problem;
   }
 
-  /** Looks now, or joins the look that is under way. Never throws. */
-  look(): Promise<void> {
-    this.#looking ??= this.#lookOnce().finally(() => {
-      this.#looking = undefined;
+  /** Refreshes now, or joins the refresh in progress. Never throws. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refreshOnce().finally(() => {
+      this.#refreshing = undefined;
     });
-    return this.#looking;
+    return this.#refreshing;
   }
 
-  /** A call could not be carried: what comes back in its place may be another. */
+  /** Refreshes soon after a failed call: the agent may have been replaced. */
   suspect(): void {
-    if (this.#closed || this.#looking !== undefined) return;
+    if (this.#closed || this.#refreshing !== undefined) return;
     this.#failures = Math.max(1, this.#failures);
-    this.#lookIn(this.#pause());
+    this.#scheduleRefresh(this.#backoff());
   }
 
   async close(): Promise<void> {
@@ -65,10 +65,10 @@ export class CachedAgent {
     await this.#peer?.close();
   }
 
-  async #lookOnce(): Promise<void> {
+  async #refreshOnce(): Promise<void> {
     this.#stopTimer();
     try {
-      if (this.#peer === undefined) this.#peer = await this.#keeping.connect(this.source.url);
+      if (this.#peer === undefined) this.#peer = await this.#options.connect(this.source.url);
       else await this.#peer.initialize();
       this.#problem = undefined;
       this.#failures = 0;
@@ -76,20 +76,20 @@ export class CachedAgent {
       this.#problem = AgentError.from(thrown);
       this.#failures++;
     }
-    // Found too late: a look is not waited for when everything ends.
+    // close() does not wait for a refresh in progress.
     if (this.#closed) return this.#peer?.close();
-    this.#lookIn(this.#problem === undefined ? this.#keeping.refreshMs : this.#pause());
-    this.#keeping.onLook(this);
+    this.#scheduleRefresh(this.#problem === undefined ? this.#options.refreshMs : this.#backoff());
+    this.#options.onRefresh(this);
   }
 
-  #lookIn(ms: number): void {
+  #scheduleRefresh(ms: number): void {
     this.#stopTimer();
-    this.#stopTimer = this.#keeping.clock.after(ms, () => void this.look());
+    this.#stopTimer = this.#options.clock.after(ms, () => void this.refresh());
   }
 
-  /** Twice as long each time, less a random part of up to half: many that lost the same agent do not come back at once. */
-  #pause(): number {
-    const most = Math.min(LIMITS.retryMaxMs, LIMITS.retryMs * 2 ** Math.min(this.#failures - 1, 16));
-    return most * (1 - this.#keeping.random() / 2);
+  /** Exponential backoff with jitter of up to half. */
+  #backoff(): number {
+    const longest = Math.min(LIMITS.retryMaxMs, LIMITS.retryMs * 2 ** Math.min(this.#failures - 1, 16));
+    return longest * (1 - this.#options.random() / 2);
   }
 }

@@ -1,22 +1,23 @@
 import { AgentError, type EventOf, isClosing, type Maybe, type Task } from "../../src/index.js";
 import type { Clock } from "../../src/public/policies.js";
 import { TaskFold } from "../../src/public/protocols.js";
-import type { Wanted } from "./arguments.js";
-import { type Following, follow } from "./follow.js";
+import type { AgentRequest } from "./arguments.js";
+import type { Clock } from "./clock.js";
+import { type FollowOptions, follow } from "./follow.js";
 import { LIMITS } from "./limits.js";
 import type { Progress } from "./progress.js";
 
 type Answer = EventOf<"send">;
 
-export interface AgentCall extends Following {
-  /** The assistant no longer wants it: the call ends, and the work too. */
+export interface AgentCall extends FollowOptions {
+  /** Cancels the call and the task. */
   readonly signal: AbortSignal;
-  /** How long the wait may take. The work goes on behind it, and can be waited for again. */
+  /** Timeout of the wait. The task continues and can be waited for again. */
   readonly limitMs: number;
   readonly progress: Maybe<Progress>;
 }
 
-/** How a call ended. With an error there may still be a task, which goes on and can be waited for. */
+/** The outcome of a call. With an error there may still be a running task that can be waited for. */
 export interface CallEnd {
   readonly answer: Maybe<Answer>;
   readonly error: Maybe<AgentError>;
@@ -24,69 +25,69 @@ export interface CallEnd {
   readonly session: Maybe<string>;
 }
 
-/** Sends, follows to the end, and tells on the way. Never throws: what goes wrong is an end too. */
+/** Sends a message, follows it to the end and reports progress. Never throws: errors are part of the outcome. */
 export async function callAgent(call: AgentCall): Promise<CallEnd> {
-  const { signal, wanted, progress, clock, limitMs } = call;
-  const seen = new Seen(wanted);
-  const hangUp = new AbortController();
+  const { signal, request, progress, clock, limitMs } = call;
+  const response = new ResponseCollector(request);
+  const disconnect = new AbortController();
   let stopping: Maybe<Promise<void>>;
   const stop = (): void => {
-    stopping ??= stopWork(call, seen, hangUp);
+    stopping ??= stopWork(call, response, disconnect);
   };
   signal.addEventListener("abort", stop, { once: true });
-  const forget = clock.after(limitMs, () => hangUp.abort(tooLong(limitMs)));
+  const cancelTimer = clock.after(limitMs, () => disconnect.abort(tooLong(limitMs)));
   try {
-    if (signal.aborted) return seen.end(cancelled());
-    for await (const event of follow(call, hangUp.signal)) {
-      seen.see(event);
-      await progress?.see(event);
+    if (signal.aborted) return response.end(cancelled());
+    for await (const event of follow(call, disconnect.signal)) {
+      response.add(event);
+      await progress?.report(event);
     }
-    return seen.end(undefined);
+    return response.end(undefined);
   } catch (thrown) {
-    return seen.end(AgentError.from(thrown));
+    return response.end(AgentError.from(thrown));
   } finally {
-    forget();
+    cancelTimer();
     signal.removeEventListener("abort", stop);
     progress?.end();
-    seen.noMore();
+    response.finish();
     await stopping;
   }
 }
 
-/** The task is cancelled before we hang up: a stream that is merely left goes on without us. */
-async function stopWork({ peer, clock }: AgentCall, seen: Seen, hangUp: AbortController): Promise<void> {
-  const taskId = seen.taskId ?? (await seen.taskIdWithin(LIMITS.taskIdMs, clock));
+/** Cancels the task before disconnecting: closing a stream alone does not stop the task. */
+async function stopWork({ peer, clock }: AgentCall, response: ResponseCollector, disconnect: AbortController): Promise<void> {
+  const taskId = response.taskId ?? (await response.taskIdWithin(LIMITS.taskIdMs, clock));
   try {
     if (taskId !== undefined) await peer.cancelTask(taskId, { signal: AbortSignal.timeout(LIMITS.cancelMs) });
   } catch {
-    // It has ended meanwhile, or cannot be stopped. Nobody listens any more to whom that could be said.
+    // Ended meanwhile or not cancelable; the caller is gone.
   } finally {
-    hangUp.abort(cancelled());
+    disconnect.abort(cancelled());
   }
 }
 
 function cancelled(): AgentError {
-  return new AgentError("cancelled", "the call was cancelled");
+  return new AgentError("cancelled", "The call was cancelled");
 }
 
 function tooLong(ms: number): AgentError {
-  return new AgentError("deadline", `the agent has not ended within ${ms / 1000} seconds`);
+  return new AgentError("deadline", `The agent did not finish within ${ms / 1000} seconds`);
 }
 
-/** What has been seen of an answer so far. */
-class Seen {
+/** Collects the events of a response. */
+class ResponseCollector {
   taskId: Maybe<string>;
   #session: Maybe<string>;
   #fold: Maybe<TaskFold>;
   #last: Maybe<Answer>;
   #onTaskId: () => void = () => undefined;
 
-  constructor({ task, session }: Wanted) {
+  constructor({ task, session }: AgentRequest) {
     this.taskId = task;
     this.#session = session;
   }
 
-  see(event: Answer): void {
+  add(event: Answer): void {
     this.#last = event;
     if (event.kind === "message") {
       this.taskId = event.message.context.taskId ?? this.taskId;
@@ -96,35 +97,35 @@ class Seen {
     const { id, contextId } = event.kind === "task" ? event.task : { id: event.taskId, contextId: event.contextId };
     this.taskId = id;
     this.#session = contextId === "" ? this.#session : contextId;
-    // A stream that does not begin with a task still has one.
+    // A stream that does not start with a task still belongs to one.
     this.#fold ??= new TaskFold(event.kind === "task" ? event.task : emptyTask(id, contextId));
     this.#fold.apply(event);
     this.#onTaskId();
   }
 
-  /** The id as soon as it is known; undefined when it is not in time, or never will be. */
+  /** The task id as soon as it is known; undefined on timeout. */
   taskIdWithin(ms: number, clock: Clock): Promise<Maybe<string>> {
     return new Promise((resolve) => {
       const known = (): void => {
-        forget();
+        cancelTimer();
         resolve(this.taskId);
       };
-      const forget = clock.after(ms, known);
+      const cancelTimer = clock.after(ms, known);
       this.#onTaskId = known;
     });
   }
 
-  /** Nothing will be seen any more. */
-  noMore(): void {
+  /** Ends pending waits. */
+  finish(): void {
     this.#onTaskId();
   }
 
   end(error: Maybe<AgentError>): CallEnd {
     const answer = this.#answer();
-    const place = { taskId: this.taskId, session: this.#session };
-    if (error !== undefined) return { answer, error, ...place };
-    if (this.#last !== undefined && answer !== undefined && isClosing(this.#last)) return { answer, error: undefined, ...place };
-    return { answer, error: new AgentError("interrupted", "the agent closed the stream without an answer"), ...place };
+    const ids = { taskId: this.taskId, session: this.#session };
+    if (error !== undefined) return { answer, error, ...ids };
+    if (this.#last !== undefined && answer !== undefined && isClosing(this.#last)) return { answer, error: undefined, ...ids };
+    return { answer, error: new AgentError("interrupted", "The agent closed the stream without an answer"), ...ids };
   }
 
   #answer(): Maybe<Answer> {

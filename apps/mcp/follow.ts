@@ -1,45 +1,37 @@
-import {
-  AgentError,
-  type EventOf,
-  isClosing,
-  type Maybe,
-  type RemoteAgent,
-  type SendOptions,
-  type Task,
-} from "../../src/index.js";
-import type { Clock } from "../../src/public/policies.js";
-import type { Wanted } from "./arguments.js";
+import { AgentError, type EventOf, isClosing, type RemoteAgent, type SendOptions, type Task } from "../../src/index.js";
+import type { AgentRequest } from "./arguments.js";
+import type { Clock } from "./clock.js";
 import { LIMITS } from "./limits.js";
 
 type Answer = EventOf<"send">;
 type Answers = AsyncGenerator<Answer, void, void>;
 
-export interface Following {
+export interface FollowOptions {
   readonly peer: RemoteAgent;
-  readonly wanted: Wanted;
+  readonly request: AgentRequest;
   readonly intent: Maybe<string>;
   readonly traceparent: Maybe<string>;
   readonly clock: Clock;
 }
 
-/** What happens from now on: to a new message, or without one to a task that is under way. */
-export async function* follow(following: Following, signal: AbortSignal): Answers {
-  const { peer, wanted } = following;
-  const { content, task } = wanted;
+/** Yields the events of a new message, or without one, of a running task. */
+export async function* follow(options: FollowOptions, signal: AbortSignal): Answers {
+  const { peer, request } = options;
+  const { content, task } = request;
   const { streaming } = peer.card.capabilities;
-  if (content.length > 0 && streaming) return yield* peer.stream(content, sendOptions(following, signal));
-  // Who does not stream is asked again and again: so the id of the task is known at once, and its steps are seen.
+  if (content.length > 0 && streaming) return yield* peer.stream(content, sendOptions(options, signal));
+  // Without streaming the task is polled: its id is known at once, and its progress is visible.
   const first: Answer =
     content.length === 0 && task !== undefined
       ? { kind: "task", task: await peer.getTask(task, { signal }) }
-      : await peer.start(content, sendOptions(following, signal));
+      : await peer.start(content, sendOptions(options, signal));
   yield first;
   if (first.kind !== "task" || isClosing(first)) return;
   if (streaming) yield* peer.subscribe(first.task.id, { signal });
-  else yield* polled(following, first.task, signal);
+  else yield* poll(options, first.task, signal);
 }
 
-function sendOptions({ wanted: { session, task }, intent, traceparent }: Following, signal: AbortSignal): SendOptions {
+function sendOptions({ request: { session, task }, intent, traceparent }: FollowOptions, signal: AbortSignal): SendOptions {
   return {
     signal,
     ...(session === undefined ? {} : { session }),
@@ -49,8 +41,8 @@ function sendOptions({ wanted: { session, task }, intent, traceparent }: Followi
   };
 }
 
-/** The task each time it has changed, until it has ended or asks something. */
-async function* polled({ peer, clock }: Following, from: Task, signal: AbortSignal): Answers {
+/** Yields the task whenever it changes, until it ends or requires input. */
+async function* poll({ peer, clock }: FollowOptions, from: Task, signal: AbortSignal): Answers {
   let before = from;
   for (let pause: number = LIMITS.pollMs; ; pause = Math.min(LIMITS.pollMaxMs, pause * 1.5)) {
     await wait(pause, clock, signal);
@@ -74,10 +66,10 @@ function piecesOf({ artifacts }: Task): number {
 function wait(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
-      forget();
+      cancelTimer();
       reject(AgentError.from(signal.reason));
     };
-    const forget = clock.after(ms, () => {
+    const cancelTimer = clock.after(ms, () => {
       signal.removeEventListener("abort", stop);
       resolve();
     });

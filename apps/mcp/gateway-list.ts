@@ -2,14 +2,14 @@ import { AgentError, type Credentials } from "../../src/index.js";
 import { credentialHeaders } from "../../src/internal.js";
 import { LIMITS } from "./limits.js";
 
-/** Where a host answers with the agents it has: `{"agents":[{"name":…}]}`. Each is at this address and its name. */
+/** Path of a gateway's agent list: `{"agents":[{"name":…}]}`. Each agent is at this path plus its name. */
 const LIST = "/agents";
 
-/** The addresses of all agents of a host. */
+/** The URLs of all agents of a gateway. */
 export async function listAgents(gateway: string, credentials: Credentials): Promise<readonly string[]> {
   const base = `${gateway.replace(/\/+$/, "")}${LIST}`;
   const names = namesIn(await fetchList(`${base}?limit=${LIMITS.agents}`, credentials));
-  if (names === undefined) throw new AgentError("bad_peer", `${base} is no list of agents`);
+  if (names === undefined) throw new AgentError("bad_peer", `${base} is not an agent list`);
   return names.slice(0, LIMITS.agents).map((name) => `${base}/${encodeURIComponent(name)}`);
 }
 
@@ -21,17 +21,20 @@ async function fetchList(url: string, credentials: Credentials): Promise<unknown
     const response = await fetch(url, {
       dispatcher,
       headers: credentialHeaders(credentials),
-      // What we show is for this host and for nobody it sends us to.
+      // Credentials are for this host only.
       redirect: "error",
       signal: AbortSignal.timeout(LIMITS.listMs),
     });
     if (response.status === 401 || response.status === 403)
-      throw new AgentError("unauthenticated", `${url} wants credentials (HTTP ${response.status})`, { status: response.status });
-    if (!response.ok) throw new AgentError("unavailable", `${url} answered HTTP ${response.status}`, { status: response.status });
+      throw new AgentError("unauthenticated", `${url} requires credentials (HTTP ${response.status})`, {
+        status: response.status,
+      });
+    if (!response.ok)
+      throw new AgentError("unavailable", `${url} responded with HTTP ${response.status}`, { status: response.status });
     return parsed(await boundedText(response.body ?? [], url), url);
   } catch (thrown) {
     if (thrown instanceof AgentError) throw thrown;
-    throw new AgentError("unavailable", `${url} does not answer`, { cause: thrown });
+    throw new AgentError("unavailable", `${url} is unreachable`, { cause: thrown });
   } finally {
     await dispatcher.destroy();
   }
@@ -42,7 +45,7 @@ async function boundedText(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > LIMITS.listBytes) throw new AgentError("too_large", `${url} answered more than ${LIMITS.listBytes} bytes`);
+    if (size > LIMITS.listBytes) throw new AgentError("too_large", `${url} responded with more than ${LIMITS.listBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -52,14 +55,14 @@ function parsed(text: string, url: string): unknown {
   try {
     return JSON.parse(text);
   } catch (thrown) {
-    throw new AgentError("bad_peer", `${url} is no list of agents`, { cause: thrown });
+    throw new AgentError("bad_peer", `${url} is not an agent list`, { cause: thrown });
   }
 }
 
-/** What is no part of a path of its own. */
+/** Empty and dot segments are not names. */
 const NO_NAME = /^\.{0,2}$/;
 
-/** Undefined for anything else than a list; an entry without a name is nobody who could be called. */
+/** Undefined if the body is not a list; entries without a valid name are ignored. */
 function namesIn(body: unknown): readonly string[] | undefined {
   if (typeof body !== "object" || body === null || !("agents" in body) || !Array.isArray(body.agents)) return undefined;
   const listed: readonly unknown[] = body.agents;

@@ -21,39 +21,39 @@ const completed: Event = { kind: "status", ...of, status: { state: "completed", 
 
 describe("Progress", () => {
   let clock: HandClock;
-  let told: (readonly [number, string])[];
+  let reports: (readonly [number, string])[];
   let progress: Progress;
   beforeEach(() => {
     clock = handClock();
-    told = [];
-    progress = new Progress(async (count, message) => void told.push([count, message]), clock);
+    reports = [];
+    progress = new Progress(async (count, message) => void reports.push([count, message]), clock);
   });
 
-  it("tells each status, and counts up", async () => {
-    await progress.see(working("one"));
-    await progress.see(working("two"));
-    expect(told).toEqual([
+  it("reports each status with an increasing count", async () => {
+    await progress.report(working("one"));
+    await progress.report(working("two"));
+    expect(reports).toEqual([
       [1, "one"],
       [2, "two"],
     ]);
   });
 
-  it("puts pieces together that come fast, keeps their order, and leaves none behind", async () => {
-    for (const text of ["a", "b", "c"]) await progress.see(piece(text));
-    expect(told).toEqual([]);
+  it("combines fast chunks in order without losing any", async () => {
+    for (const text of ["a", "b", "c"]) await progress.report(piece(text));
+    expect(reports).toEqual([]);
     clock.move(50);
-    await progress.see(piece("d"));
-    await progress.see(piece("e"));
-    await progress.see(completed);
-    expect(told.map(([, message]) => message)).toEqual(["abcd", "e"]);
+    await progress.report(piece("d"));
+    await progress.report(piece("e"));
+    await progress.report(completed);
+    expect(reports.map(([, message]) => message)).toEqual(["abcd", "e"]);
   });
 
-  it("breaks a long silence, and says nothing after the end", async () => {
+  it("sends a heartbeat when idle, and nothing after the end", async () => {
     clock.move(15_000);
-    expect(told).toEqual([[1, "still at work"]]);
+    expect(reports).toEqual([[1, "still working"]]);
     progress.end();
     clock.move(60_000);
-    expect(told).toHaveLength(1);
+    expect(reports).toHaveLength(1);
     expect(clock.next).toBeUndefined();
   });
 });

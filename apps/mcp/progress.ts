@@ -3,72 +3,72 @@ import type { Clock } from "../../src/public/policies.js";
 import { LIMITS } from "./limits.js";
 import { plainLine } from "./plain-text.js";
 
-/** How a step of the work is told: a count that grows, and a sentence. */
+/** Sends one progress notification: an increasing count and a message. */
 export type ReportProgress = (progress: number, message: string) => Promise<void>;
 
 /**
- * Tells what an agent does while it works. Each status is told as it comes; the pieces of a growing answer are put
- * together when they come faster than anybody reads. Silence is broken now and then, because assistants give up on it.
+ * Reports the progress of a call. Status events are sent at once; artifact chunks are combined when they arrive fast. A
+ * heartbeat is sent when idle, because assistants time out.
  */
 export class Progress {
-  readonly #tell: ReportProgress;
+  readonly #send: ReportProgress;
   readonly #clock: Clock;
   #count = 0;
   #pieces = "";
-  #toldAt: number;
+  #lastReportAt: number;
   #ended = false;
-  #stopBeat: () => void = () => undefined;
+  #cancelHeartbeat: () => void = () => undefined;
 
-  constructor(tell: ReportProgress, clock: Clock) {
-    this.#tell = tell;
+  constructor(send: ReportProgress, clock: Clock) {
+    this.#send = send;
     this.#clock = clock;
-    this.#toldAt = clock.now();
-    this.#beat();
+    this.#lastReportAt = clock.now();
+    this.#scheduleHeartbeat();
   }
 
-  /** Resolves when it is written, so that an assistant that reads slowly slows the agent down. */
-  async see(event: EventOf<"send">): Promise<void> {
+  /** Resolves when the notification is written: backpressure from the assistant. */
+  async report(event: EventOf<"send">): Promise<void> {
     if (isClosing(event)) return this.#flush();
     if (event.kind === "artifact") {
       this.#pieces += piecesOf(event.artifact.parts);
-      if (this.#clock.now() - this.#toldAt >= LIMITS.progressGapMs) await this.#flush();
+      if (this.#clock.now() - this.#lastReportAt >= LIMITS.progressGapMs) await this.#flush();
       return;
     }
     await this.#flush();
     if (event.kind === "message") return;
     const status = event.kind === "task" ? event.task.status : event.status;
-    const said = textOf(status.message?.content ?? []);
-    const bare = event.kind === "task" ? `${status.state}: task ${event.task.id}` : status.state;
-    await this.#say(said === "" ? bare : said);
+    const text = textOf(status.message?.content ?? []);
+    const fallback = event.kind === "task" ? `${status.state}: task ${event.task.id}` : status.state;
+    await this.#write(text === "" ? fallback : text);
   }
 
   end(): void {
     this.#ended = true;
-    this.#stopBeat();
+    this.#cancelHeartbeat();
   }
 
   async #flush(): Promise<void> {
     const pieces = this.#pieces;
     this.#pieces = "";
-    if (pieces !== "") await this.#say(pieces);
+    if (pieces !== "") await this.#write(pieces);
   }
 
-  async #say(message: string): Promise<void> {
+  async #write(message: string): Promise<void> {
     if (this.#ended) return;
-    this.#toldAt = this.#clock.now();
-    await this.#tell(++this.#count, plainLine(message, LIMITS.lineChars));
+    this.#lastReportAt = this.#clock.now();
+    await this.#send(++this.#count, plainLine(message, LIMITS.lineChars));
   }
 
-  #beat(): void {
-    this.#stopBeat = this.#clock.after(LIMITS.heartbeatMs, () => {
+  #scheduleHeartbeat(): void {
+    this.#cancelHeartbeat = this.#clock.after(LIMITS.heartbeatMs, () => {
       if (this.#ended) return;
-      if (this.#clock.now() - this.#toldAt >= LIMITS.heartbeatMs) void this.#say("still at work");
-      this.#beat();
+      if (this.#clock.now() - this.#lastReportAt >= LIMITS.heartbeatMs) void this.#write("still working");
+      this.#scheduleHeartbeat();
     });
   }
 }
 
-/** The text of a piece; of anything else, what it is. */
+/** The text of a chunk; labels for other parts. */
 function piecesOf(parts: readonly Part[]): string {
   const text = artifactText(parts);
   const others = parts.filter(({ kind }) => kind !== "text").map(labelOf);

@@ -3,8 +3,8 @@ import type { Json, Maybe, Part } from "../../src/index.js";
 import { LIMITS } from "./limits.js";
 import { plainLine } from "./plain-text.js";
 
-/** An answer in the pieces a result has, and what did not fit. */
-export interface Pieces {
+/** The content of a tool result, and what was omitted. */
+export interface ResultContent {
   readonly blocks: readonly ContentBlock[];
   readonly data: readonly Json[];
   readonly omitted: readonly string[];
@@ -12,8 +12,8 @@ export interface Pieces {
 
 const BYTES = "application/octet-stream";
 
-/** Everything of an answer that is not text: pictures and sounds as such, other bytes as resources, addresses as links. */
-export function piecesOf(parts: readonly Part[], budget: number): Pieces {
+/** Converts non-text parts: images and audio as such, other bytes as resources, URLs as links. */
+export function contentOf(parts: readonly Part[], budget: number): ResultContent {
   const blocks: ContentBlock[] = [];
   const data: Json[] = [];
   const omitted: string[] = [];
@@ -22,13 +22,13 @@ export function piecesOf(parts: readonly Part[], budget: number): Pieces {
     if (part.kind === "text") continue;
     const block = part.kind === "data" ? undefined : blockOf(part, index);
     if (part.kind !== "data" && block === undefined) {
-      omitted.push(`${labelOf(part)}: its address is neither http nor https`);
+      omitted.push(`${labelOf(part)}: its URL is neither http nor https`);
       continue;
     }
-    // Data is written twice: for models as text, for programs as it is.
+    // Data is written twice: as text for models, and as JSON for programs.
     const size = block === undefined ? 2 * encodedBytes(part.kind === "data" ? part.data : null) : encodedBytes(block);
     if (size > left) {
-      omitted.push(`${labelOf(part)}: ${size} bytes are too many for one result`);
+      omitted.push(`${labelOf(part)}: ${size} bytes exceed the size limit of a result`);
       continue;
     }
     left -= size;
@@ -38,7 +38,7 @@ export function piecesOf(parts: readonly Part[], budget: number): Pieces {
   return { blocks, data, omitted };
 }
 
-/** As it will stand on the line: escapes, base64 and UTF-8 included. */
+/** Size on the wire, including escapes, base64 and UTF-8. */
 export function encodedBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? "null");
 }
@@ -47,7 +47,7 @@ function blockOf(part: Extract<Part, { readonly kind: "raw" | "url" }>, index: n
   const name = plainLine(part.name ?? `part-${index + 1}`, LIMITS.lineChars);
   const mimeType = plainLine(part.mediaType ?? BYTES, LIMITS.lineChars);
   if (part.kind === "url") {
-    // An assistant may open what it is given; a file of its own machine is not for an agent to point at.
+    // An assistant may open links: an agent must not point at local files.
     if (!/^https?:\/\//i.test(part.url) || !URL.canParse(part.url)) return undefined;
     return { type: "resource_link", uri: part.url, name, ...(part.mediaType === undefined ? {} : { mimeType }) };
   }

@@ -16,7 +16,7 @@ function ended(task: Task, error?: AgentError): CallEnd {
 }
 
 describe("resultOf", () => {
-  it("names the artifacts of an answer and their types", () => {
+  it("lists the artifacts of an answer with their types", () => {
     const task = taskOf({ state: "completed" }, [
       { kind: "text", text: "hello" },
       { kind: "raw", bytes: new Uint8Array([1]), mediaType: "audio/wav" },
@@ -36,7 +36,7 @@ describe("resultOf", () => {
     });
   });
 
-  it("leaves out what would make the line too long for the official client, and says so", () => {
+  it("omits and reports parts that would exceed the line limit of the official client", () => {
     const parts: Part[] = [
       { kind: "text", text: "\u0000".repeat(900_000) },
       { kind: "raw", bytes: new Uint8Array(2 * MIB), mediaType: "image/png", name: "small.png" },
@@ -47,14 +47,14 @@ describe("resultOf", () => {
     expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(9 * MIB);
     expect(result.content.map(({ type }) => type)).toEqual(["text", "image"]);
     expect(result.structuredContent).toMatchObject({
-      text: expect.stringContaining("(cut: 500000 characters are left out)"),
+      text: expect.stringContaining("(truncated: 500000 characters omitted)"),
       omitted: [expect.stringContaining("large.png"), expect.stringContaining("long")],
     });
   });
 
-  it.each(["file:///etc/passwd", "javascript:alert(1)", "data:text/plain,x"])("does not hand on %s", (url) => {
+  it.each(["file:///etc/passwd", "javascript:alert(1)", "data:text/plain,x"])("does not forward %s", (url) => {
     const result = resultOf(ended(taskOf({ state: "completed" }, [{ kind: "url", url, name: "link" }])), noHint);
-    expect(result.content).toEqual([{ type: "text", text: "(left out: link: its address is neither http nor https)" }]);
+    expect(result.content).toEqual([{ type: "text", text: "(omitted: link: its URL is neither http nor https)" }]);
   });
 
   it.each([
@@ -67,7 +67,7 @@ describe("resultOf", () => {
     expect(result.structuredContent).toMatchObject({ state, error: { code, hint: "try again" } });
   });
 
-  it("says how to wait for work that goes on behind an error, and only then", () => {
+  it("explains how to wait for a task that continues after an error, and only then", () => {
     const deadline = new AgentError("deadline", "too long");
     expect(textOf(resultOf(ended(taskOf({ state: "working" }), deadline), noHint))).toContain('task "t1"');
     expect(textOf(resultOf(ended(taskOf({ state: "working" }), new AgentError("forbidden", "no")), noHint))).not.toContain("t1");

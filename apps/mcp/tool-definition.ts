@@ -3,8 +3,8 @@ import type { Card, Maybe, Skill } from "../../src/index.js";
 import { LIMITS } from "./limits.js";
 import { plainLine, plainText } from "./plain-text.js";
 
-const SKILLS_TOLD = 12;
-const EXAMPLES_TOLD = 3;
+const SKILLS_SHOWN = 12;
+const EXAMPLES_SHOWN = 3;
 const TITLE_CHARS = 100;
 const SKILL_CHARS = 300;
 
@@ -13,25 +13,25 @@ const INPUT: Tool["inputSchema"] = {
   properties: {
     message: {
       type: "string",
-      description: "What to say to the agent. May be empty where `data` or `files` say it, or with `task` to wait for its end.",
+      description: "The message to the agent. May be empty with `data` or `files`, or with `task` to wait for its end.",
     },
-    session: { type: "string", description: "Goes on with an earlier conversation: the `session` of its result." },
+    session: { type: "string", description: "Continues a conversation: the `session` of an earlier result." },
     task: {
       type: "string",
-      description: "The `taskId` of an earlier result: answers its question, or with an empty message waits for its end.",
+      description: "The `taskId` of an earlier result: answers its question, or waits for its end if the message is empty.",
     },
-    data: { type: "object", description: "A JSON object for the agent, beside the message." },
+    data: { type: "object", description: "A JSON object for the agent, in addition to the message." },
     files: {
       type: "array",
       maxItems: LIMITS.files,
-      description: "Files for the agent, each as bytes or as an address.",
+      description: "Files for the agent, each as bytes or as a URL.",
       items: {
         type: "object",
         properties: {
           name: { type: "string" },
-          mediaType: { type: "string", description: "Such as image/png." },
+          mediaType: { type: "string", description: "For example image/png." },
           base64: { type: "string", description: "The bytes. Either this or `url`." },
-          url: { type: "string", description: "Where the agent finds it." },
+          url: { type: "string", description: "URL of the file." },
         },
         additionalProperties: false,
       },
@@ -70,12 +70,12 @@ const OUTPUT: NonNullable<Tool["outputSchema"]> = {
       properties: { code: { type: "string" }, message: { type: "string" }, hint: { type: "string" } },
       required: ["code", "message"],
     },
-    omitted: { type: "array", items: { type: "string" }, description: "What did not fit into the result, and why." },
+    omitted: { type: "array", items: { type: "string" }, description: "Parts that were omitted, and why." },
   },
   required: ["state", "text"],
 };
 
-/** An agent as a tool, or one skill of it. Everything a card says is its author's claim, and is told as such. */
+/** The tool for an agent or for one of its skills. Descriptions from a card are marked as the agent's own claims. */
 export function toolDefinition(name: string, card: Card, skill: Maybe<Skill>): Tool {
   const title = plainLine(skill === undefined ? card.name : `${card.name}: ${skill.name}`, TITLE_CHARS);
   return {
@@ -84,27 +84,27 @@ export function toolDefinition(name: string, card: Card, skill: Maybe<Skill>): T
     description: plainText(skill === undefined ? aboutAgent(card) : aboutSkill(card, skill), LIMITS.descriptionChars),
     inputSchema: INPUT,
     outputSchema: OUTPUT,
-    // Nobody knows what an agent does when asked, so nothing is claimed that would let an assistant ask less often.
+    // The effects of an agent are unknown, so no hint claims that it is safe.
     annotations: { title, readOnlyHint: false, idempotentHint: false, openWorldHint: true },
   };
 }
 
 function aboutAgent({ name, description, skills }: Card): string {
-  const told = skills.filter((skill) => skill.description !== description || skill.name !== name).slice(0, SKILLS_TOLD);
-  const lines = told.map((skill) => `- ${plainLine(`${skill.name}: ${skill.description}`, SKILL_CHARS)}`);
-  const left = skills.length - SKILLS_TOLD;
+  const shown = skills.filter((skill) => skill.description !== description || skill.name !== name).slice(0, SKILLS_SHOWN);
+  const lines = shown.map((skill) => `- ${plainLine(`${skill.name}: ${skill.description}`, SKILL_CHARS)}`);
+  const left = skills.length - SKILLS_SHOWN;
   return [
-    `Sends a message to the agent ${quoted(name)}. It says of itself: ${plainText(description, LIMITS.descriptionChars / 2)}`,
+    `Sends a message to the agent ${quoted(name)}. Its own description: ${plainText(description, LIMITS.descriptionChars / 2)}`,
     ...(lines.length === 0 ? [] : ["Its skills:", ...lines]),
     ...(left > 0 ? [`and ${left} more.`] : []),
   ].join("\n");
 }
 
 function aboutSkill({ name }: Card, { name: skill, description, examples = [] }: Skill): string {
-  const tried = examples.slice(0, EXAMPLES_TOLD).map((example) => `- ${plainLine(example, SKILL_CHARS)}`);
+  const lines = examples.slice(0, EXAMPLES_SHOWN).map((example) => `- ${plainLine(example, SKILL_CHARS)}`);
   return [
-    `Asks the agent ${quoted(name)} for its skill ${quoted(skill)}. It says of it: ${plainText(description, LIMITS.descriptionChars / 2)}`,
-    ...(tried.length === 0 ? [] : ["For example:", ...tried]),
+    `Calls the agent ${quoted(name)} for its skill ${quoted(skill)}. Its own description: ${plainText(description, LIMITS.descriptionChars / 2)}`,
+    ...(lines.length === 0 ? [] : ["For example:", ...lines]),
   ].join("\n");
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NameBook, safeName } from "./tool-names.js";
+import { safeName, UniqueNames } from "./tool-names.js";
 
 describe("safeName", () => {
   it.each([
@@ -13,9 +13,9 @@ describe("safeName", () => {
   ])("%j is %j", (text, name) => expect(safeName(text)).toBe(name));
 });
 
-describe("NameBook", () => {
-  it("gives every key another name, whatever the case, and keeps it", () => {
-    const book = new NameBook(["taken"]);
+describe("UniqueNames", () => {
+  it("assigns a unique, case-insensitive, permanent name to each key", () => {
+    const book = new UniqueNames(["taken"]);
     expect(book.nameFor("1", "echo")).toBe("echo");
     expect(book.nameFor("2", "Echo")).toBe("Echo_2");
     expect(book.nameFor("3", "taken")).toBe("taken_2");
@@ -23,8 +23,8 @@ describe("NameBook", () => {
     expect(book.nameFor("1", "renamed meanwhile")).toBe("echo");
   });
 
-  it("stays within the length when it has to count", () => {
-    const book = new NameBook();
+  it("stays within the length limit when it appends a number", () => {
+    const book = new UniqueNames();
     book.nameFor("1", "x".repeat(60));
     expect(book.nameFor("2", "x".repeat(60))).toBe(`${"x".repeat(46)}_2`);
   });

@@ -1,9 +1,9 @@
 import type { Maybe } from "../../src/index.js";
 
-/** Assistants put the name of the server before it and allow 64 characters for both. */
+/** Assistants prefix the server name and allow 64 characters in total. */
 const NAME_CHARS = 48;
 
-/** Letters, digits, underscores and dashes: what every assistant takes. Undefined where nothing of the text is left. */
+/** Reduces text to letters, digits, underscores and dashes; undefined if nothing is left. */
 export function safeName(text: string): Maybe<string> {
   const name = text
     .normalize("NFKD")
@@ -14,10 +14,9 @@ export function safeName(text: string): Maybe<string> {
 }
 
 /**
- * Gives each thing a name of its own and never takes it back: what somebody has allowed under a name must not become
- * something else while this runs.
+ * Assigns a unique, permanent name to each key: a tool that a user has allowed must not change its meaning.
  */
-export class NameBook {
+export class UniqueNames {
   readonly #names = new Map<string, string>();
   readonly #taken = new Set<string>();
 
@@ -25,7 +24,7 @@ export class NameBook {
     for (const name of reserved) this.#taken.add(name.toLowerCase());
   }
 
-  /** The name of this key, made from the wanted text when it is asked for the first time. */
+  /** The name of a key, derived from the wanted text on first use. */
   nameFor(key: string, wanted: string): string {
     const known = this.#names.get(key);
     if (known !== undefined) return known;

@@ -1,89 +1,89 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import { AgentError, type Maybe, type Skill } from "../../src/index.js";
-import { type AgentSource, CachedAgent, type Keeping } from "./cached-agent.js";
+import { AgentError, type Skill } from "../../src/index.js";
+import { type AgentSource, CachedAgent, type CachedAgentOptions } from "./cached-agent.js";
 import { within } from "./clock.js";
 import { LIMITS } from "./limits.js";
 import { toolDefinition } from "./tool-definition.js";
-import { NameBook } from "./tool-names.js";
+import { UniqueNames } from "./tool-names.js";
 
-export interface RosterOptions extends Omit<Keeping, "onLook"> {
+export interface ToolRegistryOptions extends Omit<CachedAgentOptions, "onRefresh"> {
   readonly agents: readonly AgentSource[];
   readonly gateways: readonly string[];
-  /** The addresses of all agents of a gateway. */
+  /** The URLs of all agents of a gateway. */
   list(gateway: string): Promise<readonly string[]>;
-  /** One tool for each skill of an agent that has several. */
+  /** Create one tool per skill for agents with several skills. */
   readonly perSkill: boolean;
-  /** Names that no agent may take. */
+  /** Tool names that agents must not use. */
   readonly reserved: readonly string[];
-  /** The tools are others than before. */
+  /** Called when the tools changed. */
   onChange(): void;
-  /** A sentence for whoever runs this. */
-  say(sentence: string): void;
+  /** Called with messages for the operator. */
+  notify(message: string): void;
 }
 
-/** A tool, and the agent behind it. */
+/** A tool and its agent. */
 export interface AgentTool {
   readonly definition: Tool;
   readonly agent: CachedAgent;
-  /** The id of the skill that is asked for. */
+  /** Id of the requested skill. */
   readonly intent: Maybe<string>;
 }
 
-/** Somebody who was never reached, and why. */
-export interface Missing {
-  /** Without its query: some put a key there. */
+/** An agent or gateway that was never reached, and why. */
+export interface MissingAgent {
+  /** Without the query, which may hold a key. */
   readonly address: string;
   readonly problem: AgentError;
 }
 
 interface Gateway {
   readonly url: string;
-  /** Undefined until it was read once. */
+  /** Undefined until the first successful read. */
   agents: Maybe<readonly string[]>;
   problem: Maybe<AgentError>;
 }
 
-/** All agents there are, as the tools they make. */
-export class Roster {
-  readonly #options: RosterOptions;
-  readonly #names: NameBook;
+/** Maintains the tools of all configured agents and gateways. */
+export class ToolRegistry {
+  readonly #options: ToolRegistryOptions;
+  readonly #names: UniqueNames;
   readonly #gateways: readonly Gateway[];
-  readonly #kept = new Map<string, CachedAgent>();
+  readonly #agents = new Map<string, CachedAgent>();
   #tools = new Map<string, AgentTool>();
-  /** The problem that was told last, by address. */
-  readonly #said = new Map<string, string>();
+  /** The last reported problem by URL. */
+  readonly #reported = new Map<string, string>();
   #shown = "";
   #started = false;
   #closed = false;
   #stopListing: () => void = () => undefined;
 
-  constructor(options: RosterOptions) {
+  constructor(options: ToolRegistryOptions) {
     this.#options = options;
-    this.#names = new NameBook(options.reserved);
+    this.#names = new UniqueNames(options.reserved);
     this.#gateways = options.gateways.map((url) => ({ url, agents: undefined, problem: undefined }));
   }
 
-  /** Looks for everybody; resolves when each was found or not, or when the time for that is over. */
+  /** Connects to all agents; resolves when each attempt has finished, or on timeout. */
   async start(): Promise<void> {
     const { clock, agents } = this.#options;
-    const all = Promise.all([...agents.map((source) => this.#keep(source)), this.#readGateways()]);
+    const all = Promise.all([...agents.map((source) => this.#add(source)), this.#readGateways()]);
     await within(LIMITS.startMs, all, clock);
-    // Names are given in the order of the command line, not in that of the answers.
+    // Names are assigned in command line order, not in order of response.
     this.#started = true;
-    this.#renew();
+    this.#update();
   }
 
   get tools(): ReadonlyMap<string, AgentTool> {
     return this.#tools;
   }
 
-  get missing(): readonly Missing[] {
+  get missing(): readonly MissingAgent[] {
     const unread = this.#gateways.map(({ url, problem }) => ({ address: url, problem }));
-    const unreached = Array.from(this.#kept.values(), ({ source, peer, problem }) => ({
+    const unresolved = Array.from(this.#agents.values(), ({ source, peer, problem }) => ({
       address: source.url,
-      problem: peer === undefined ? (problem ?? lookedFor(source.url)) : undefined,
+      problem: peer === undefined ? (problem ?? notResolved(source.url)) : undefined,
     }));
-    return [...unread, ...unreached].flatMap(({ address, problem }) =>
+    return [...unread, ...unresolved].flatMap(({ address, problem }) =>
       problem === undefined ? [] : [{ address: withoutQuery(address), problem }],
     );
   }
@@ -91,22 +91,22 @@ export class Roster {
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopListing();
-    await Promise.all(Array.from(this.#kept.values(), (agent) => agent.close()));
+    await Promise.all(Array.from(this.#agents.values(), (agent) => agent.close()));
   }
 
-  /** Resolves after the first look. */
-  async #keep(source: AgentSource): Promise<void> {
-    if (this.#closed || this.#kept.has(source.url)) return;
-    if (this.#kept.size >= LIMITS.agents) {
-      this.#options.say(`${source.url} is left out: there are ${LIMITS.agents} agents already`);
+  /** Resolves after the first attempt. */
+  async #add(source: AgentSource): Promise<void> {
+    if (this.#closed || this.#agents.has(source.url)) return;
+    if (this.#agents.size >= LIMITS.agents) {
+      this.#options.notify(`${source.url} ignored: the limit of ${LIMITS.agents} agents is reached`);
       return;
     }
-    const agent = new CachedAgent(source, { ...this.#options, onLook: (looked) => this.#looked(looked) });
-    this.#kept.set(source.url, agent);
-    await agent.look();
+    const agent = new CachedAgent(source, { ...this.#options, onRefresh: (refreshed) => this.#refreshed(refreshed) });
+    this.#agents.set(source.url, agent);
+    await agent.refresh();
   }
 
-  /** Reads what each gateway lists, takes in who is new and lets go of who is gone. */
+  /** Reads the agent list of each gateway, adds new agents and removes old ones. */
   async #readGateways(): Promise<void> {
     if (this.#gateways.length === 0) return;
     await Promise.all(this.#gateways.map((gateway) => this.#readGateway(gateway)));
@@ -123,47 +123,47 @@ export class Roster {
       gateway.agents = listed;
       gateway.problem = undefined;
       await Promise.all(gone.map((url) => this.#drop(url)));
-      await Promise.all(listed.map((url) => this.#keep({ url })));
+      await Promise.all(listed.map((url) => this.#add({ url })));
     } catch (thrown) {
       gateway.problem = AgentError.from(thrown);
     }
-    this.#sayOf(gateway.url, gateway.problem);
-    this.#renew();
+    this.#report(gateway.url, gateway.problem);
+    this.#update();
   }
 
   async #drop(url: string): Promise<void> {
     const named = this.#options.agents.some((source) => source.url === url);
     const listed = this.#gateways.some(({ agents = [] }) => agents.includes(url));
     if (named || listed) return;
-    const agent = this.#kept.get(url);
-    this.#kept.delete(url);
-    this.#said.delete(url);
+    const agent = this.#agents.get(url);
+    this.#agents.delete(url);
+    this.#reported.delete(url);
     await agent?.close();
   }
 
-  #looked({ source, problem }: CachedAgent): void {
-    this.#sayOf(source.url, problem);
-    this.#renew();
+  #refreshed({ source, problem }: CachedAgent): void {
+    this.#report(source.url, problem);
+    this.#update();
   }
 
-  /** Each problem once, and its end: tries that fail again and again are no news. */
-  #sayOf(url: string, problem: Maybe<AgentError>): void {
-    const before = this.#said.get(url);
+  /** Reports each problem once, and its end. */
+  #report(url: string, problem: Maybe<AgentError>): void {
+    const before = this.#reported.get(url);
     if (before === problem?.message) return;
-    if (problem === undefined) this.#said.delete(url);
-    else this.#said.set(url, problem.message);
-    this.#options.say(`${withoutQuery(url)}: ${problem?.message ?? "it answers again"}`);
+    if (problem === undefined) this.#reported.delete(url);
+    else this.#reported.set(url, problem.message);
+    this.#options.notify(`${withoutQuery(url)}: ${problem?.message ?? "connected"}`);
   }
 
-  /** Makes the tools anew out of the cards, and tells when they are others than before. */
-  #renew(): void {
+  /** Rebuilds the tools from the cards, and reports changes. */
+  #update(): void {
     if (!this.#started || this.#closed) return;
-    const made = Array.from(this.#kept.values()).flatMap((agent) => this.#toolsOf(agent));
+    const made = Array.from(this.#agents.values()).flatMap((agent) => this.#toolsOf(agent));
     if (made.length > LIMITS.tools)
-      this.#options.say(`${made.length - LIMITS.tools} tools are left out: ${LIMITS.tools} are shown`);
+      this.#options.notify(`${made.length - LIMITS.tools} tools omitted: the limit of ${LIMITS.tools} tools is reached`);
     this.#tools = new Map(made.slice(0, LIMITS.tools).map((tool) => [tool.definition.name, tool]));
     const shown = JSON.stringify([this.missing.length > 0, ...Array.from(this.#tools.values(), ({ definition }) => definition)]);
-    // The first tools are no change: whoever asks for them waits until they are there.
+    // The initial tools are not a change: the first list request waits for them.
     const isChange = this.#shown !== "" && shown !== this.#shown;
     this.#shown = shown;
     if (isChange) this.#options.onChange();
@@ -187,6 +187,6 @@ function withoutQuery(address: string): string {
   return address.split(/[?#]/, 1)[0] ?? address;
 }
 
-function lookedFor(url: string): AgentError {
-  return new AgentError("unavailable", `${url} has not answered yet`);
+function notResolved(url: string): AgentError {
+  return new AgentError("unavailable", `${url} has not responded yet`);
 }
