@@ -39,7 +39,7 @@ describe("MessageStore", () => {
 describe("traceRows()", () => {
   it("puts each call below its cause, with its share of the time", () => {
     const rows = traceRows(storyOf(), 0);
-    expect(rows.map(({ sighting, depth }) => [sighting.id, depth])).toEqual([
+    expect(rows.map(({ message, depth }) => [message.id, depth])).toEqual([
       ["one", 0],
       ["two", 1],
       ["three", 2],
@@ -58,13 +58,13 @@ describe("traceRows()", () => {
     ];
     expect(
       traceRows(circle, 0)
-        .map(({ sighting }) => sighting.id)
+        .map(({ message }) => message.id)
         .sort(),
     ).toEqual(["a", "b", "c", "d"]);
   });
 });
 
-describe("passageOf()", () => {
+describe("traceExchangeOf()", () => {
   it("finds the other side from either side, and the try that worked among several", () => {
     const [incoming, good] = storyOf();
     if (incoming === undefined || good === undefined) throw new Error("the story has them");
@@ -79,11 +79,11 @@ describe("the map's layout", () => {
   const layout = layoutOf(NODES, 1.5);
 
   it("puts the gateway in the middle, callers in the west, and no two cards on each other", () => {
-    const { width, height, places } = layout;
-    expect(places.get("gateway")).toEqual({ x: width / 2, y: height / 2 });
-    const xs = [...places.values()].map(({ x }) => x);
-    expect(places.get("traveller")?.x).toBe(Math.min(...xs));
-    const cards = [...places.entries()].filter(([id]) => id !== "gateway").map(([, place]) => place);
+    const { width, height, positions } = layout;
+    expect(positions.get("gateway")).toEqual({ x: width / 2, y: height / 2 });
+    const xs = [...positions.values()].map(({ x }) => x);
+    expect(positions.get("traveller")?.x).toBe(Math.min(...xs));
+    const cards = [...positions.entries()].filter(([id]) => id !== "gateway").map(([, position]) => position);
     for (const [index, a] of cards.entries())
       for (const b of cards.slice(index + 1)) expect(Math.abs(a.x - b.x) >= 196 || Math.abs(a.y - b.y) >= 86).toBe(true);
   });
@@ -93,8 +93,8 @@ describe("the map's layout", () => {
       { length: count },
       (_, index) => ({ ...(NODES[2] ?? NODES[0]), id: `n${index}` }) as (typeof NODES)[number],
     );
-    const { width, height, places } = layoutOf(many, 3);
-    for (const { x, y } of places.values()) {
+    const { width, height, positions } = layoutOf(many, 3);
+    for (const { x, y } of positions.values()) {
       expect(x - 98 >= 0 && x + 98 <= width).toBe(true);
       expect(y - 43 >= 0 && y + 43 <= height).toBe(true);
     }
@@ -106,9 +106,9 @@ describe("the map's layout", () => {
     if (bridged === undefined || plain === undefined) throw new Error("the state has links");
     const [first, second] = routeOf(bridged, layout, "gateway");
     if (first === undefined || second === undefined) throw new Error("two pieces are wanted");
-    expect(pointOn(first, 0)).toEqual(layout.places.get("traveller"));
+    expect(pointOn(first, 0)).toEqual(layout.positions.get("traveller"));
     expect(pointOn(first, 1)).toEqual(pointOn(second, 0));
-    expect(pointOn(second, 1)).toEqual(layout.places.get("planner"));
+    expect(pointOn(second, 1)).toEqual(layout.positions.get("planner"));
     expect(routeOf(plain, layout, "gateway")).toHaveLength(1);
     expect(routeOf({ ...plain, to: "nobody" }, layout, "gateway")).toEqual([]);
   });

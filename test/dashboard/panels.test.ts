@@ -92,7 +92,7 @@ describe.skipIf(path === undefined)("the panels of the page", { timeout: 60_000 
     const growing = sighting({ id: "late", seq: 90, text: "a late one" });
     served.messages.add({ ...growing, status: "open", endedAt: undefined });
     const row = page.locator(".message-row", { hasText: "a late one" });
-    await row.locator("text=under way").waitFor();
+    await row.locator("text=in progress").waitFor();
     served.messages.add({ ...growing, seq: 91, status: "failed", error: { code: "deadline", message: "too slow" } });
     await page.locator(".message-row", { hasText: "deadline: too slow" }).waitFor();
     await page.locator("#message-count", { hasText: "4 messages" }).waitFor();

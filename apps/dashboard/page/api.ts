@@ -3,7 +3,7 @@ import type { CapturedMessage, CapturedMessageSummary } from "../../../src/publi
 import type { TaskLine } from "../console.js";
 
 const TOKEN_KEY = "koine-token";
-/** One answer that is no stream must be there within this time. */
+/** Timeout of requests that are not streamed. */
 const ANSWER_MS = 15_000;
 
 export interface Session {
@@ -12,7 +12,7 @@ export interface Session {
   readonly mayAct: boolean;
 }
 
-/** The token of the start-up line comes in the fragment, which never travels; it is kept for this tab and leaves the address bar. */
+/** Moves the token from the URL fragment, which is never sent, to the session storage of this tab. */
 export function takeToken(): void {
   const found = new URLSearchParams(location.hash.slice(1)).get("token");
   if (found === null) return;
@@ -25,24 +25,24 @@ function tokenHeader(): { readonly [name: string]: string } {
   return token === null ? {} : { "x-koine-token": token };
 }
 
-async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(`api/${path}`, { ...init, headers: { ...tokenHeader(), ...init.headers } });
-  if (!response.ok) throw new Error(await complaint(response));
+  if (!response.ok) throw new Error(await errorMessage(response));
   return response;
 }
 
-async function complaint(response: Response): Promise<string> {
+async function errorMessage(response: Response): Promise<string> {
   try {
-    const body = (await response.json()) as { readonly error?: { readonly message?: string } }; // our own error form
-    return body.error?.message ?? `the gateway answered ${response.status}`;
+    const body = (await response.json()) as { readonly error?: { readonly message?: string } }; // the error format of the gateway's routes
+    return body.error?.message ?? `the gateway responded with ${response.status}`;
   } catch {
-    return `the gateway answered ${response.status}`;
+    return `the gateway responded with ${response.status}`;
   }
 }
 
 async function get<T>(path: string): Promise<T> {
-  const response = await ask(path, { signal: AbortSignal.timeout(ANSWER_MS) });
-  return (await response.json()) as T; // the gateway's own routes, written beside this page
+  const response = await request(path, { signal: AbortSignal.timeout(ANSWER_MS) });
+  return (await response.json()) as T; // the gateway's own routes
 }
 
 const part = encodeURIComponent;
@@ -59,11 +59,11 @@ export const api = {
   taskEvents: (id: string) => get<{ readonly events: readonly JsonObject[] }>(`tasks/${part(id)}`),
   ways: (node: string) => get<{ readonly ways: readonly Interface[] }>(`nodes/${part(node)}/ways`),
   async act(node: string, action: "kill" | "restart"): Promise<void> {
-    await ask(`nodes/${part(node)}/${action}`, { method: "POST", signal: AbortSignal.timeout(ANSWER_MS) });
+    await request(`nodes/${part(node)}/${action}`, { method: "POST", signal: AbortSignal.timeout(ANSWER_MS) });
   },
-  /** The lines of an answer as they come. */
+  /** Yields the lines of the response as they arrive. */
   async *send(message: JsonObject, signal: AbortSignal): AsyncGenerator<JsonObject, void, void> {
-    const response = await ask("send", {
+    const response = await request("send", {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(message),
@@ -79,6 +79,6 @@ async function* jsonLines(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncG
   for (let step = await reader.read(); !step.done; step = await reader.read()) {
     const lines = (rest + step.value).split("\n");
     rest = lines.pop() ?? "";
-    for (const line of lines) if (line.trim() !== "") yield JSON.parse(line) as JsonObject; // one line of our own route
+    for (const line of lines) if (line.trim() !== "") yield JSON.parse(line) as JsonObject; // a line of our own route
   }
 }

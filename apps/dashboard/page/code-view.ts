@@ -2,10 +2,10 @@ import { h } from "./dom.js";
 import { fromBase64, hexDump } from "./hex-dump.js";
 import { jsonTokens } from "./json-tokens.js";
 
-/** Pieces beyond this are shown in one colour: thousands of elements would make a page slow. */
+/** Longer texts are not highlighted: thousands of elements would slow the page down. */
 const COLOURED_TOKENS = 4_000;
 
-/** A text as code: JSON indented and coloured, everything else as it is. */
+/** Shows JSON indented and highlighted, other text unchanged. */
 export function codeView(text: string, label: string): HTMLElement {
   const tokens = jsonTokens(text);
   const pre = h("pre", { class: "code", tabindex: 0, "aria-label": label });
@@ -15,7 +15,7 @@ export function codeView(text: string, label: string): HTMLElement {
   return pre;
 }
 
-/** Bytes that are no text. */
+/** Shows binary content as a hex dump. */
 export function bytesView(base64: string, label: string): HTMLElement {
   const data = fromBase64(base64);
   return h("pre", { class: "code hex", tabindex: 0, "aria-label": label }, data === undefined ? base64 : hexDump(data));

@@ -2,7 +2,7 @@ import type { Decision } from "../../../src/router/index.js";
 import { byId, fill, h } from "./dom.js";
 import { hueOf, protocolChip } from "./protocol-hues.js";
 
-/** Which protocol each module got, and why: the words it rests on, the reason, who lost. */
+/** The protocol selected for each module, with evidence, rationale and rejected alternatives. */
 export class DecisionsView {
   #shown: readonly Decision[] | undefined;
 
@@ -24,16 +24,16 @@ function card(decision: Decision): HTMLElement {
       "p",
       { class: "decision-choice" },
       selected_protocol === null ? h("strong", { class: "tone-warn" }, "abstained") : h("strong", {}, selected_protocol),
-      abstained && selected_protocol !== null && h("span", { class: "badge-bridge" }, "the text alone did not decide"),
+      abstained && selected_protocol !== null && h("span", { class: "badge-bridge" }, "undecided by the text alone"),
     ),
     margin(decision.margin),
     evidence_spans.length > 0 && h("h4", {}, "Evidence"),
     h("ul", { class: "evidence" }, ...evidence_spans.map((span) => h("li", {}, h("q", {}, span)))),
     selected_protocol === null &&
       rationale === "" &&
-      h("p", { class: "rationale" }, "The text alone did not decide, and nobody else was asked."),
+      h("p", { class: "rationale" }, "The text alone was not sufficient, and no other source was configured."),
     rationale !== "" && h("p", { class: "rationale" }, rationale),
-    rejected.length > 0 && h("h4", {}, "Not taken"),
+    rejected.length > 0 && h("h4", {}, "Rejected"),
     h(
       "ul",
       { class: "rejected" },

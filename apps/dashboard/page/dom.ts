@@ -1,4 +1,4 @@
-/** What an element is given: listeners, properties by name, and attributes for everything else. */
+/** Attributes and listeners of an element. */
 export interface Given {
   readonly class?: string | undefined;
   readonly on?: { readonly [event: string]: (event: Event) => void };
@@ -9,25 +9,25 @@ export type Child = Node | string | number | false | undefined;
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An HTML element. Text becomes text nodes, whatever it holds: nothing from the wire is ever read as markup. */
+/** Creates an HTML element. Text becomes text nodes: content from the wire is never parsed as markup. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   given: Given = {},
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[K] {
-  return dress(document.createElement(tag), given, children);
+  return configure(document.createElement(tag), given, children);
 }
 
-/** The same for SVG. */
+/** Creates an SVG element. */
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   given: Given = {},
   ...children: readonly Child[]
 ): SVGElementTagNameMap[K] {
-  return dress(document.createElementNS(SVG, tag), given, children);
+  return configure(document.createElementNS(SVG, tag), given, children);
 }
 
-function dress<T extends Element>(element: T, given: Given, children: readonly Child[]): T {
+function configure<T extends Element>(element: T, given: Given, children: readonly Child[]): T {
   const { on = {}, ...attributes } = given;
   for (const [name, value] of Object.entries(attributes)) attribute(element, name, value);
   for (const [event, run] of Object.entries(on)) element.addEventListener(event, run);
@@ -35,25 +35,25 @@ function dress<T extends Element>(element: T, given: Given, children: readonly C
   return element;
 }
 
-/** Sets, or takes away where the value is false or undefined. Writes only what changed. */
+/** Sets an attribute, or removes it if the value is false or undefined. Writes only changes. */
 export function attribute(element: Element, name: string, value: unknown): void {
   if (value === undefined || value === false) element.removeAttribute(name);
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value === true ? "" : String(value));
 }
 
-/** Replaces everything inside. */
+/** Replaces all children. */
 export function fill(element: Element, ...children: readonly Child[]): void {
   element.replaceChildren(...children.filter((child) => child !== false && child !== undefined).map(nodeOf));
 }
 
 const nodeOf = (child: Node | string | number): Node => (child instanceof Node ? child : document.createTextNode(String(child)));
 
-/** Writes a text only where it reads otherwise, so that selections and screen readers are left in peace. */
-export function say(element: Element, text: string): void {
+/** Sets the text only if it changed, so that selections and screen readers are not disturbed. */
+export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Elements that stay as long as what they show: focus, selection and scroll survive an update. */
+/** A keyed list: elements are reused, so that focus, selection and scroll position survive an update. */
 export class Keyed<T, E extends Element> {
   readonly #parent: Element;
   readonly #key: (item: T) => string;
@@ -79,10 +79,10 @@ export class Keyed<T, E extends Element> {
       this.#elements.set(key, element);
     }
     for (const gone of before.values()) gone.remove();
-    let place: Element | null = this.#parent.firstElementChild;
+    let next: Element | null = this.#parent.firstElementChild;
     for (const element of this.#elements.values()) {
-      if (element === place) place = place.nextElementSibling;
-      else this.#parent.insertBefore(element, place);
+      if (element === next) next = next.nextElementSibling;
+      else this.#parent.insertBefore(element, next);
     }
   }
 
@@ -91,7 +91,7 @@ export class Keyed<T, E extends Element> {
   }
 }
 
-/** The element with this id; the page itself brings it. */
+/** The element with this id; index.html must declare it. */
 export function byId(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`the page has no #${id}`);

@@ -1,16 +1,16 @@
 import type { NetworkEvent } from "../console.js";
-import { byId, h, Keyed, say } from "./dom.js";
+import { byId, h, Keyed, setText } from "./dom.js";
 import { clock } from "./format.js";
 
-/** Happenings in a log; older ones scroll out of the state itself. */
+/** Limit of displayed events. */
 const SHOWN = 200;
-/** A screen reader is told at most this often. */
+/** Minimum interval between screen reader announcements. */
 const ANNOUNCE_EVERY_MS = 3_000;
 
 const BAD = /kill|died|down|dead|fail|open|lost|refus|error/i;
 const GOOD = /restart|up|recover|closed|heal|start/i;
 
-/** What happened lately, the newest first, in any number of places; and spoken, politely. */
+/** Recent events, newest first, in one or more lists; announced to screen readers. */
 export class EventsView {
   readonly #lists: readonly Keyed<NetworkEvent, HTMLElement>[];
   #shown: readonly NetworkEvent[] | undefined;
@@ -28,10 +28,10 @@ export class EventsView {
     );
   }
 
-  show(happenings: readonly NetworkEvent[]): void {
-    if (happenings === this.#shown) return;
-    this.#shown = happenings;
-    const newest = [...happenings].sort((a, b) => b.at - a.at).slice(0, SHOWN);
+  show(events: readonly NetworkEvent[]): void {
+    if (events === this.#shown) return;
+    this.#shown = events;
+    const newest = [...events].sort((a, b) => b.at - a.at).slice(0, SHOWN);
     for (const list of this.#lists) list.show(newest);
     const first = newest[0];
     if (first !== undefined) this.#announce(`${first.subject}: ${first.says}`);
@@ -42,7 +42,7 @@ export class EventsView {
     if (text === this.#announced || now - this.#announcedAt < ANNOUNCE_EVERY_MS) return;
     this.#announced = text;
     this.#announcedAt = now;
-    say(byId("announcer"), text);
+    setText(byId("announcer"), text);
   }
 }
 

@@ -6,26 +6,27 @@ import { bytes, clock } from "./format.js";
 import { protocolChip } from "./protocol-hues.js";
 import type { TraceExchange } from "./trace-tree.js";
 
-/** One translation in four steps, side by side: bytes in, the neutral message, bytes out, and what was lost between. */
-export function exchangeView({ incoming, outgoing }: TraceExchange, way: "request" | "answer"): HTMLElement {
-  const asked = way === "request";
-  const [first, last] = asked ? [incoming, outgoing] : [outgoing, incoming];
-  const wire = (sighting: CapturedMessage | undefined): WireBytes | undefined => (asked ? sighting?.request : sighting?.response);
-  const middle = asked ? (incoming?.envelope ?? outgoing?.envelope) : (outgoing?.answer ?? incoming?.answer);
+/** One translation in four steps: bytes in, the envelope, bytes out, and the losses. */
+export function exchangeView({ incoming, outgoing }: TraceExchange, direction: "request" | "answer"): HTMLElement {
+  const isRequest = direction === "request";
+  const [first, last] = isRequest ? [incoming, outgoing] : [outgoing, incoming];
+  const wire = (message: CapturedMessage | undefined): WireBytes | undefined =>
+    isRequest ? message?.request : message?.response;
+  const middle = isRequest ? (incoming?.envelope ?? outgoing?.envelope) : (outgoing?.answer ?? incoming?.answer);
   const losses = uniqueLosses([...(incoming?.losses ?? []), ...(outgoing?.losses ?? [])]);
   return h(
     "div",
     { class: "passage" },
-    step("1", "Wire in", first, wireBody(wire(first), "wire in", absence(first, asked, "in"))),
+    step("1", "Wire in", first, wireBody(wire(first), "wire in", absence(first, isRequest, "in"))),
     step(
       "2",
       "Envelope",
       undefined,
       middle === undefined
-        ? nothing("No neutral message: this answer came as events, or the operation has none.")
+        ? nothing("No envelope: the response was streamed as events, or the operation has none.")
         : codeView(JSON.stringify(middle), "envelope"),
     ),
-    step("3", "Wire out", last, wireBody(wire(last), "wire out", absence(last, asked, "out"))),
+    step("3", "Wire out", last, wireBody(wire(last), "wire out", absence(last, isRequest, "out"))),
     step("4", "Losses", undefined, lossList(losses)),
   );
 }
@@ -45,13 +46,13 @@ function step(number: string, title: string, at: CapturedMessage | undefined, bo
   );
 }
 
-function absence(sighting: CapturedMessage | undefined, asked: boolean, side: "in" | "out"): string {
-  if (sighting !== undefined) return "The bytes are no longer kept, or there were none yet.";
-  const outer = asked === (side === "in");
-  return outer ? "Nobody from outside asked for this: it began here." : "Nothing went out: the agent answered in this process.";
+function absence(message: CapturedMessage | undefined, isRequest: boolean, side: "in" | "out"): string {
+  if (message !== undefined) return "The bytes are no longer stored, or none have arrived yet.";
+  const outer = isRequest === (side === "in");
+  return outer ? "No inbound request: the call originated here." : "No outbound request: the agent runs in this process.";
 }
 
-const nothing = (says: string): HTMLElement => h("p", { class: "empty" }, says);
+const nothing = (text: string): HTMLElement => h("p", { class: "empty" }, text);
 
 function wireBody(wire: WireBytes | undefined, label: string, absent: string): HTMLElement {
   if (wire === undefined) return nothing(absent);
@@ -59,7 +60,12 @@ function wireBody(wire: WireBytes | undefined, label: string, absent: string): H
   return h(
     "div",
     { class: "wire" },
-    h("p", { class: "wire-head" }, wire.head, h("span", { class: "quiet" }, ` ${bytes(wire.bytes)}${wire.cut ? ", cut" : ""}`)),
+    h(
+      "p",
+      { class: "wire-head" },
+      wire.head,
+      h("span", { class: "quiet" }, ` ${bytes(wire.bytes)}${wire.cut ? ", truncated" : ""}`),
+    ),
     headers.length > 0 &&
       h(
         "details",
@@ -77,7 +83,7 @@ function wireBody(wire: WireBytes | undefined, label: string, absent: string): H
 
 function lossList(losses: readonly Loss[]): HTMLElement {
   if (losses.length === 0)
-    return h("p", { class: "no-loss" }, h("strong", {}, "None."), " Every field of the message was carried.");
+    return h("p", { class: "no-loss" }, h("strong", {}, "None."), " Every field of the message was translated.");
   return h(
     "ul",
     { class: "losses" },
@@ -96,13 +102,13 @@ function uniqueLosses(losses: readonly Loss[]): readonly Loss[] {
   return [...new Map(losses.map((loss) => [`${loss.protocol} ${loss.path} ${loss.reason}`, loss])).values()];
 }
 
-/** The events of a streamed answer, with the time since the call began. */
-export function eventList(sighting: CapturedMessage): HTMLElement {
-  const lines = sighting.events.map((event) =>
+/** Events of a streamed response with the time since the start of the call. */
+export function eventList(message: CapturedMessage): HTMLElement {
+  const lines = message.events.map((event) =>
     h(
       "li",
       {},
-      h("time", { title: clock(event.at) }, `+${event.at - sighting.at} ms`),
+      h("time", { title: clock(event.at) }, `+${event.at - message.at} ms`),
       h("span", { class: "event-kind" }, event.state === undefined ? event.kind : `${event.kind} · ${event.state}`),
       h("span", { class: "event-text" }, event.text ?? ""),
     ),

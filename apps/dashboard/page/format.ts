@@ -1,4 +1,4 @@
-/** Numbers and times as people read them. */
+/** Human-readable numbers and times. */
 
 export function bytes(count: number): string {
   if (count < 1024) return `${count} B`;
@@ -16,7 +16,7 @@ export function duration(ms: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** Hours to milliseconds, in the reader's own time zone. */
+/** Time of day in the local time zone. */
 export function clock(at: number, withMs = true): string {
   const time = new Date(at);
   const two = (value: number): string => String(value).padStart(2, "0");
@@ -33,13 +33,13 @@ export function rate(perSecond: number): string {
   return `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`;
 }
 
-/** The value below which a share of all lies; undefined of nothing. */
+/** The quantile of the values; undefined for none. */
 export function quantile(values: readonly number[], share: number): number | undefined {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 }
 
-/** `CIRCUIT_STATE` as words. */
-export function words(name: string): string {
+/** `CIRCUIT_STATE` → `circuit state`. */
+export function spaced(name: string): string {
   return name.replaceAll(/[_-]+/g, " ").toLowerCase();
 }

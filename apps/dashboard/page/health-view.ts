@@ -1,11 +1,11 @@
 import type { BreakerState, LinkState, NetworkState, QueueState } from "../console.js";
 import { byId, type Child, fill, h } from "./dom.js";
-import { clock, count, duration, quantile, words } from "./format.js";
+import { clock, count, duration, quantile, spaced } from "./format.js";
 import { mark, signOf } from "./marks.js";
 import { protocolChip } from "./protocol-hues.js";
 import { sparkline } from "./sparkline.js";
 
-/** Breakers, queues, latencies and counters; each part is drawn again only when it changed. */
+/** Circuit breakers, queues, latencies and counters; each part is redrawn only when it changed. */
 export class HealthView {
   #shown: Partial<NetworkState> = {};
 
@@ -13,10 +13,10 @@ export class HealthView {
     const before = this.#shown;
     this.#shown = state;
     if (before.counters !== state.counters) fill(byId("counters"), ...Object.entries(state.counters).map(counter));
-    if (before.breakers !== state.breakers) part("breakers", state.breakers.map(breaker), "No breaker is watched.");
-    if (before.queues !== state.queues) part("queues", state.queues.map(queue), "No queue.");
+    if (before.breakers !== state.breakers) part("breakers", state.breakers.map(breaker), "No circuit breakers.");
+    if (before.queues !== state.queues) part("queues", state.queues.map(queue), "No queues.");
     if (before.links !== state.links)
-      part("latencies", state.links.filter((link) => link.latencies.length > 0).map(latency), "Nothing was measured yet.");
+      part("latencies", state.links.filter((link) => link.latencies.length > 0).map(latency), "No measurements yet.");
   }
 }
 
@@ -29,7 +29,7 @@ function counter([name, value]: readonly [string, number]): HTMLElement {
     "div",
     { class: "tile" },
     h("span", { class: "tile-value" }, count(value)),
-    h("span", { class: "tile-name" }, words(name)),
+    h("span", { class: "tile-name" }, spaced(name)),
   );
 }
 
@@ -57,7 +57,7 @@ function queue({ name, depth, limit, history }: QueueState): HTMLElement {
     { class: "queue" },
     h("div", {}, h("strong", {}, name), h("span", { class: "figure" }, `${count(depth)} of ${count(limit)}`)),
     meter,
-    sparkline(history, `${name}: depth lately`),
+    sparkline(history, `${name}: recent depth`),
   );
 }
 

@@ -1,8 +1,8 @@
 const ROW = 16;
-/** Shown of one body: more helps nobody, and a page must stay quick. */
+/** Limit of the dump of one body, to keep the page fast. */
 const DUMP_BYTES = 16 * 1024;
 
-/** Bytes as a dump: where, in hex, and as ASCII where it can be printed. */
+/** Formats bytes as offset, hex and printable ASCII. */
 export function hexDump(data: Uint8Array): string {
   const rows: string[] = [];
   for (let start = 0; start < Math.min(data.length, DUMP_BYTES); start += ROW) {
@@ -16,7 +16,7 @@ export function hexDump(data: Uint8Array): string {
   return rows.join("\n");
 }
 
-/** Base64 as bytes; undefined where it is none. */
+/** Decodes base64; undefined if it is invalid. */
 export function fromBase64(text: string): Uint8Array | undefined {
   try {
     return Uint8Array.from(atob(text), (unit) => unit.charCodeAt(0));

@@ -9,16 +9,16 @@ import { statusWord } from "./message-row.js";
 import { hueOf, protocolChip } from "./protocol-hues.js";
 import { type TraceRow, traceExchangeOf, traceRows } from "./trace-tree.js";
 
-/** Rows of one trace that are drawn. */
+/** Limit of displayed rows of one trace. */
 const TRACE_ROWS = 200;
 
-/** Everything known about one message: its trace, both translations, the losses, the events. */
+/** Details of one message: its trace, both translations, the losses and the events. */
 export class InspectorView {
   readonly #sheet = byId("inspector");
   readonly #body = byId("inspector-body");
   readonly #closed: (id: string) => void;
   #id = "";
-  #way: "request" | "answer" = "request";
+  #direction: "request" | "answer" = "request";
 
   constructor(parts: { closed(id: string): void }) {
     this.#closed = (id) => parts.closed(id);
@@ -40,7 +40,7 @@ export class InspectorView {
       const trace = await api.trace(chosen.traceId);
       if (this.#id === id) this.#draw(chosen, trace.length === 0 ? [chosen] : trace);
     } catch (thrown) {
-      fill(this.#body, h("p", { class: "problem", role: "alert" }, `This message cannot be shown: ${wordsOf(thrown)}`));
+      fill(this.#body, h("p", { class: "problem", role: "alert" }, `Cannot load this message: ${errorText(thrown)}`));
     }
     byId("inspector-close").focus();
   }
@@ -51,10 +51,10 @@ export class InspectorView {
       const [first] = await api.trace(traceId);
       if (first !== undefined) return await this.open(first.id);
     } catch {
-      // Said below: for the reader a trace that fails and one that is gone are the same.
+      // Handled below: a failed request and an evicted trace look the same to the user.
     }
     this.#show(true);
-    fill(this.#body, h("p", { class: "empty" }, "Nothing of this trace is remembered any more."));
+    fill(this.#body, h("p", { class: "empty" }, "This trace is no longer available."));
   }
 
   close(): void {
@@ -63,19 +63,19 @@ export class InspectorView {
     this.#closed(this.#id);
   }
 
-  /** While it is open, nothing behind it can be reached. */
+  /** Modal: the rest of the page is inert while it is open. */
   #show(open: boolean): void {
     this.#sheet.hidden = !open;
     for (const id of ["top", "tabs", "panels"]) byId(id).inert = open;
   }
 
   #draw(chosen: CapturedMessage, trace: readonly CapturedMessage[]): void {
-    const passage = traceExchangeOf(chosen, trace);
-    const streamed = [chosen, passage.outgoing, passage.incoming].find((each) => each !== undefined && each.events.length > 0);
-    const show = (way: "request" | "answer"): void => {
-      this.#way = way;
+    const exchange = traceExchangeOf(chosen, trace);
+    const streamed = [chosen, exchange.outgoing, exchange.incoming].find((each) => each !== undefined && each.events.length > 0);
+    const show = (direction: "request" | "answer"): void => {
+      this.#direction = direction;
       this.#draw(chosen, trace);
-      this.#body.querySelector<HTMLElement>(`[data-way=${way}]`)?.focus();
+      this.#body.querySelector<HTMLElement>(`[data-way=${direction}]`)?.focus();
     };
     fill(
       this.#body,
@@ -83,35 +83,39 @@ export class InspectorView {
       traceTree(traceRows(trace, Date.now()).slice(0, TRACE_ROWS), chosen.id, (id) => void this.open(id)),
       h(
         "div",
-        { class: "segmented", role: "group", "aria-label": "Which way" },
-        ...(["request", "answer"] as const).map((way) => wayButton(way, way === this.#way, show)),
+        { class: "segmented", role: "group", "aria-label": "Request or response" },
+        ...(["request", "answer"] as const).map((direction) => directionButton(direction, direction === this.#direction, show)),
       ),
-      exchangeView(passage, this.#way),
-      this.#way === "answer" && streamed !== undefined && eventList(streamed),
+      exchangeView(exchange, this.#direction),
+      this.#direction === "answer" && streamed !== undefined && eventList(streamed),
     );
   }
 }
 
-export function wordsOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : "something unexpected happened";
+export function errorText(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : "unexpected error";
 }
 
-function wayButton(way: "request" | "answer", chosen: boolean, show: (way: "request" | "answer") => void): HTMLElement {
-  const given = { type: "button", "data-way": way, "aria-pressed": String(chosen), on: { click: () => show(way) } };
-  return h("button", given, way === "request" ? "Request →" : "← Answer");
+function directionButton(
+  direction: "request" | "answer",
+  chosen: boolean,
+  show: (direction: "request" | "answer") => void,
+): HTMLElement {
+  const given = { type: "button", "data-way": direction, "aria-pressed": String(chosen), on: { click: () => show(direction) } };
+  return h("button", given, direction === "request" ? "Request →" : "← Response");
 }
 
-function headline(sighting: CapturedMessage): HTMLElement {
-  const word = statusWord(sighting.status);
-  const ended = sighting.endedAt === undefined ? "still going on" : duration(sighting.endedAt - sighting.at);
+function headline(message: CapturedMessage): HTMLElement {
+  const word = statusWord(message.status);
+  const ended = message.endedAt === undefined ? "in progress" : duration(message.endedAt - message.at);
   const facts = [
-    ["operation", sighting.operation],
-    ["began", clock(sighting.at)],
-    ["took", ended],
-    ["trace", sighting.traceId],
-    ["task", sighting.taskId],
-    ["session", sighting.sessionId],
-    ["message", sighting.messageId],
+    ["operation", message.operation],
+    ["started", clock(message.at)],
+    ["duration", ended],
+    ["trace", message.traceId],
+    ["task", message.taskId],
+    ["session", message.sessionId],
+    ["message", message.messageId],
   ] as const;
   return h(
     "div",
@@ -119,17 +123,17 @@ function headline(sighting: CapturedMessage): HTMLElement {
     h(
       "h2",
       {},
-      `${sighting.caller || "somebody"} → ${sighting.agent}`,
+      `${message.caller || "anonymous"} → ${message.agent}`,
       " ",
-      protocolChip(`${sighting.via.protocol}@${sighting.via.version}/${sighting.via.binding}`),
+      protocolChip(`${message.via.protocol}@${message.via.version}/${message.via.binding}`),
     ),
-    sighting.text !== "" && h("blockquote", {}, sighting.text),
+    message.text !== "" && h("blockquote", {}, message.text),
     h(
       "p",
       { class: `verdict tone-${signOf(word)[1]}` },
       mark(word),
       ` ${word}`,
-      sighting.error !== undefined && ` · ${sighting.error.code}: ${sighting.error.message}`,
+      message.error !== undefined && ` · ${message.error.code}: ${message.error.message}`,
     ),
     h(
       "dl",
@@ -141,17 +145,17 @@ function headline(sighting: CapturedMessage): HTMLElement {
 
 function traceTree(rows: readonly TraceRow[], chosen: string, open: (id: string) => void): HTMLElement {
   const tree = h("div", { class: "trace", role: "tree", "aria-label": "Trace" });
-  for (const { sighting, depth, start, width } of rows) {
-    const bar = h("span", { class: `trace-bar hue-${hueOf(`${sighting.via.protocol}@${sighting.via.version}`)}` });
+  for (const { message, depth, start, width } of rows) {
+    const bar = h("span", { class: `trace-bar hue-${hueOf(`${message.via.protocol}@${message.via.version}`)}` });
     bar.style.left = `${start * 100}%`;
     bar.style.width = `max(3px, ${width * 100}%)`;
     const name = h(
       "span",
       { class: "trace-name" },
-      mark(statusWord(sighting.status)),
-      h("span", { class: "quiet" }, sighting.direction === "in" ? "in" : "out"),
-      ` ${sighting.agent}`,
-      h("span", { class: "quiet" }, `${sighting.via.protocol}@${sighting.via.version} · ${sighting.operation}`),
+      mark(statusWord(message.status)),
+      h("span", { class: "quiet" }, message.direction === "in" ? "in" : "out"),
+      ` ${message.agent}`,
+      h("span", { class: "quiet" }, `${message.via.protocol}@${message.via.version} · ${message.operation}`),
     );
     name.style.paddingInlineStart = `${depth * 20}px`;
     const row = h(
@@ -160,13 +164,13 @@ function traceTree(rows: readonly TraceRow[], chosen: string, open: (id: string)
         class: "trace-row",
         role: "treeitem",
         "aria-level": depth + 1,
-        "aria-selected": String(sighting.id === chosen),
-        tabindex: sighting.id === chosen ? 0 : -1,
-        on: { click: () => open(sighting.id), keydown: (event) => void (isEnter(event) && open(sighting.id)) },
+        "aria-selected": String(message.id === chosen),
+        tabindex: message.id === chosen ? 0 : -1,
+        on: { click: () => open(message.id), keydown: (event) => void (isEnter(event) && open(message.id)) },
       },
       name,
       h("span", { class: "trace-track" }, bar),
-      h("span", { class: "trace-took" }, sighting.endedAt === undefined ? "…" : duration(sighting.endedAt - sighting.at)),
+      h("span", { class: "trace-took" }, message.endedAt === undefined ? "…" : duration(message.endedAt - message.at)),
     );
     attribute(row, "data-depth", depth);
     tree.append(row);

@@ -7,7 +7,7 @@ export interface Token {
 
 const PIECE = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true|false|null)|([^"\-\dtfn]+|.)/gs;
 
-/** Indented JSON cut into pieces to be coloured; undefined where the text is not JSON. */
+/** Tokens of the indented JSON for highlighting; undefined if the text is not JSON. */
 export function jsonTokens(text: string): readonly Token[] | undefined {
   let pretty: string;
   try {

@@ -1,11 +1,11 @@
-/** What a key does, and how the list of keys explains it. */
+/** A keyboard shortcut with its description. */
 export interface Key {
   readonly key: string;
-  readonly says: string;
+  readonly label: string;
   run(): void;
 }
 
-/** Single keys, unless somebody is typing or holds a modifier. */
+/** Handles single-key shortcuts, except while the user types or holds a modifier. */
 export function listenToKeys(keys: readonly Key[]): void {
   const byKey = new Map(keys.map((each) => [each.key, each]));
   document.addEventListener("keydown", (event) => {
@@ -24,7 +24,7 @@ function isTyping(target: EventTarget | null): boolean {
 
 const STEPS: { readonly [key: string]: number } = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, j: 1, k: -1 };
 
-/** Where the arrow keys, Home and End lead among so many; undefined for any other key. */
+/** The index that an arrow key, Home or End moves to; undefined for other keys. */
 export function stepOf(key: string, from: number, count: number): number | undefined {
   if (count === 0) return undefined;
   if (key === "Home") return 0;
@@ -33,12 +33,12 @@ export function stepOf(key: string, from: number, count: number): number | undef
   return step === undefined ? undefined : Math.min(count - 1, Math.max(0, from + step));
 }
 
-/** One stop for the tab key in a group; the arrow keys walk inside it. */
+/** Roving tabindex: one tab stop per group; the arrow keys move inside it. */
 export function rovingFocus(group: Element, selector: string): void {
   group.addEventListener("keydown", (event) => {
     if (!(event instanceof KeyboardEvent) || !(event.target instanceof Element)) return;
     const items = [...group.querySelectorAll<HTMLElement | SVGElement>(selector)];
-    const here = items.indexOf(event.target as HTMLElement) /* any other element is not found */;
+    const here = items.indexOf(event.target as HTMLElement) /* -1 for any other element */;
     const next = here === -1 ? undefined : stepOf(event.key, here, items.length);
     if (next === undefined) return;
     event.preventDefault();

@@ -1,18 +1,18 @@
-/** The wait before another try, and the longest it grows to. */
+/** Reconnect backoff. */
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 8_000;
 
 export interface FeedParts {
   readonly path: string;
-  /** The name of the events. */
+  /** Name of the server-sent events. */
   readonly event: string;
-  /** One event; what it throws is a fault of this page and shows in the console. */
+  /** Handles one event. */
   take(data: string): void;
-  /** Told when the connection is there, and when it is lost. */
+  /** Called when the connection is established or lost. */
   connected(is: boolean): void;
 }
 
-/** Server-sent events that come back by themselves, also where the browser's own retry gives up. */
+/** Server-sent events with reconnect, also where the browser itself gives up. */
 export class LiveFeed {
   readonly #parts: FeedParts;
   #source: EventSource | undefined;
@@ -41,7 +41,7 @@ export class LiveFeed {
     clearTimeout(this.#retry);
   }
 
-  /** A broken connection is taken up by the browser, at the last event it saw; a refusal it never tries again. */
+  /** The browser resumes a broken connection itself, but never retries after an error response. */
   #lost(source: EventSource): void {
     this.#parts.connected(false);
     if (source.readyState !== EventSource.CLOSED) return;

@@ -2,7 +2,7 @@ import type { CapturedMessageSummary } from "../../../src/public/inspect.js";
 import type { NetworkState } from "../console.js";
 import { api, type Session, takeToken } from "./api.js";
 import { DecisionsView } from "./decisions-view.js";
-import { attribute, byId, fill, h, say } from "./dom.js";
+import { attribute, byId, fill, h, setText } from "./dom.js";
 import { EventsView } from "./events-view.js";
 import { count, duration, rate } from "./format.js";
 import { HealthView } from "./health-view.js";
@@ -21,15 +21,15 @@ import { Tabs } from "./tabs.js";
 import { TasksView } from "./tasks-view.js";
 import { themeSwitch } from "./theme.js";
 
-/** Messages asked for at one time. */
+/** Page size when loading messages. */
 const PAGE_OF_MESSAGES = 1_000;
-/** The clock of the header, and rates that fade while nothing comes. */
+/** Redraw interval for the uptime and decaying rates. */
 const TICK_MS = 1_000;
 
 let session: Session = { holdsToken: false, maySend: false, mayAct: false };
 let state: NetworkState | undefined;
 let chosenNode = "";
-let frameAsked = false;
+let frameRequested = false;
 const store = new MessageStore();
 const meter = new RateMeter();
 const connections = new Map<string, boolean>();
@@ -62,7 +62,7 @@ const node = new NodeView({
   close: () => closeNode(),
   redraw: () => redraw(),
 });
-const happenings = new EventsView([byId("map-happenings"), byId("happenings")], openTrace);
+const events = new EventsView([byId("map-happenings"), byId("happenings")], openTrace);
 const tasks = new TasksView();
 const decisions = new DecisionsView();
 const health = new HealthView();
@@ -84,12 +84,12 @@ function closeNode(): void {
   map.focusNode(before);
 }
 
-/** At most once a frame, whatever came in meanwhile. */
+/** Schedules at most one redraw per frame. */
 function redraw(): void {
-  if (frameAsked) return;
-  frameAsked = true;
+  if (frameRequested) return;
+  frameRequested = true;
   requestAnimationFrame(() => {
-    frameAsked = false;
+    frameRequested = false;
     draw();
   });
 }
@@ -98,7 +98,7 @@ function draw(): void {
   if (tabs.current === "messages") messages.draw();
   if (state === undefined) return;
   drawHeader(state);
-  happenings.show(state.happenings);
+  events.show(state.happenings);
   if (tabs.current === "map") {
     map.show(state, chosenNode);
     node.show(state, chosenNode);
@@ -109,7 +109,7 @@ function draw(): void {
 }
 
 function drawHeader({ title, startedAt, nodes, links }: NetworkState): void {
-  say(byId("network-title"), title);
+  setText(byId("network-title"), title);
   document.title = `${title} · Koine`;
   const total = links.reduce((sum, link) => sum + link.messages, 0);
   const failed = links.reduce((sum, link) => sum + link.failures, 0);
@@ -126,18 +126,18 @@ function drawHeader({ title, startedAt, nodes, links }: NetworkState): void {
   fill(byId("summary"), ...facts.map(([value, name]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }
 
-/** Anybody who is away loses nothing: connections are few, and a page nobody sees needs none. */
+/** Feeds are closed while the page is hidden, and resume afterwards. */
 const stateFeed = new LiveFeed({
   path: "state/feed",
   event: "state",
   take: (data) => {
     state = { ...state, ...(JSON.parse(data) as NetworkState) }; // our own route; members that did not change are left out
-    for (const { speaks } of state.nodes) for (const way of speaks) hueOf(way);
+    for (const { speaks } of state.nodes) for (const name of speaks) hueOf(name);
     redraw();
   },
   connected: (is) => {
     connected("state", is);
-    if (is) void askSession();
+    if (is) void loadSession();
   },
 });
 const messageFeed = new LiveFeed({
@@ -158,20 +158,20 @@ function connected(name: string, is: boolean): void {
   const lost = [...connections.values()].includes(false);
   byId("banner").hidden = !lost;
   attribute(byId("live"), "data-live", String(!lost));
-  say(byId("live"), lost ? "offline" : "live");
+  setText(byId("live"), lost ? "offline" : "live");
 }
 
-async function askSession(): Promise<void> {
+async function loadSession(): Promise<void> {
   try {
     session = await api.session();
   } catch {
-    return; // whoever lost the gateway is told by the banner
+    return; // the banner reports a lost connection
   }
   byId("read-only").hidden = session.mayAct || session.maySend;
   redraw();
 }
 
-/** What was seen before this page was opened, the newest first, page by page. */
+/** Loads the messages captured before the page was opened, newest first. */
 async function loadMessages(): Promise<void> {
   let before: number | undefined;
   try {
@@ -184,7 +184,7 @@ async function loadMessages(): Promise<void> {
       before = Math.min(...page.messages.map((each) => each.seq));
     }
   } catch {
-    // The feed tells what comes, and tries again itself.
+    // The feed reconnects and reloads.
   }
 }
 
@@ -194,9 +194,9 @@ function openFeeds(): void {
   messageFeed.open();
 }
 
-const keysDialog = byId("keys") as HTMLDialogElement; // index.html declares it so
+const keysDialog = byId("keys") as HTMLDialogElement; // declared in index.html
 
-/** The innermost thing that is open is closed. */
+/** Closes the innermost open element. */
 function closeInnermost(): void {
   if (keysDialog.open) keysDialog.close();
   else if (inspector.isOpen) inspector.close();
@@ -205,30 +205,30 @@ function closeInnermost(): void {
 }
 
 const keys: readonly Key[] = [
-  ...["Map", "Messages", "Tasks", "Decisions", "Health", "Send"].map((name, index) => ({
+  ...["Agents", "Messages", "Tasks", "Decisions", "Health", "Send"].map((name, index) => ({
     key: String(index + 1),
-    says: name,
+    label: name,
     run: () => tabs.showNth(index + 1),
   })),
   {
     key: "/",
-    says: "Filter messages",
+    label: "Filter messages",
     run: () => {
       tabs.show("messages");
       messages.focusFilter();
     },
   },
-  { key: "p", says: "Pause or resume the messages", run: () => messages.togglePause() },
-  { key: "t", says: "Light, dark, or as the system says", run: () => theme.next() },
-  { key: "?", says: "These keys", run: () => keysDialog.showModal() },
-  { key: "Escape", says: "Close what is open", run: closeInnermost },
+  { key: "p", label: "Pause or resume messages", run: () => messages.togglePause() },
+  { key: "t", label: "Switch theme: system, light, dark", run: () => theme.next() },
+  { key: "?", label: "Keyboard shortcuts", run: () => keysDialog.showModal() },
+  { key: "Escape", label: "Close the open dialog", run: closeInnermost },
 ];
 
 function start(): void {
   takeToken();
   tabs.start();
   listenToKeys(keys);
-  fill(byId("keys-list"), ...keys.flatMap(({ key, says }) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, says)]));
+  fill(byId("keys-list"), ...keys.flatMap(({ key, label }) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, label)]));
   byId("show-keys").addEventListener("click", () => keysDialog.showModal());
   byId("keys-close").addEventListener("click", () => keysDialog.close());
   byId("reconnect").addEventListener("click", openFeeds);

@@ -1,5 +1,5 @@
 import type { LinkState, NetworkState, NodeState } from "../console.js";
-import { attribute, byId, Keyed, say, svg } from "./dom.js";
+import { attribute, byId, Keyed, setText, svg } from "./dom.js";
 import { rate } from "./format.js";
 import { rovingFocus } from "./keyboard.js";
 import { type Curve, layoutOf, type MapLayout, pathText, pointOn, routeOf } from "./map-layout.js";
@@ -17,7 +17,7 @@ interface DrawnLink {
 
 const keyOf = ({ from, to, fromProtocol, toProtocol }: LinkState): string => JSON.stringify([from, to, fromProtocol, toProtocol]);
 
-/** The network as a drawing: who is there, who speaks with whom, how much, and how well. */
+/** The network map: nodes, links, message rates and failures. */
 export class MapView {
   readonly #drawing = svg("svg", { role: "group", "aria-label": "Network map" });
   readonly #traffic: Traffic;
@@ -39,7 +39,7 @@ export class MapView {
       key: (node) => node.id,
       create: (node) => createNodeCard(node, parts.chosen),
       update: (group, node) =>
-        drawNodeCard(group, node, this.#layout.places.get(node.id) ?? { x: 0, y: 0 }, node.id === this.#chosen),
+        drawNodeCard(group, node, this.#layout.positions.get(node.id) ?? { x: 0, y: 0 }, node.id === this.#chosen),
     });
     rovingFocus(nodes, "[data-node]");
   }
@@ -84,7 +84,7 @@ function createLink(): SVGGElement {
   );
 }
 
-/** Thicker where more passes; a bridge is a diamond where the colours meet. */
+/** Line width shows the message rate; a diamond marks a bridge. */
 function drawLink(group: SVGGElement, { link, route, hues, perSecond }: DrawnLink): void {
   const [first, second, bridge, label, title] = group.children;
   if (!first || !second || !bridge || !label || !title) return;
@@ -104,7 +104,7 @@ function drawLink(group: SVGGElement, { link, route, hues, perSecond }: DrawnLin
     const at = pointOn(last, 0.5);
     attribute(label, "transform", `translate(${at.x.toFixed(1)} ${(at.y - 9).toFixed(1)})`);
   }
-  say(label, rate(perSecond));
-  const bridged = link.bridged ? `${link.fromProtocol} is translated to ${link.toProtocol}` : `speaks ${link.toProtocol}`;
-  say(title, `${link.from} → ${link.to}: ${bridged}; ${link.messages} messages, ${link.failures} failed`);
+  setText(label, rate(perSecond));
+  const bridged = link.bridged ? `${link.fromProtocol} is translated to ${link.toProtocol}` : `uses ${link.toProtocol}`;
+  setText(title, `${link.from} → ${link.to}: ${bridged}; ${link.messages} messages, ${link.failures} failed`);
 }

@@ -1,6 +1,6 @@
 import { svg } from "./dom.js";
 
-/** Every condition has a shape of its own, so that colour is never the only sign. */
+/** Every status has its own shape, so that colour is never the only indicator. */
 const SHAPES = {
   up: "M8 2.5a5.5 5.5 0 1 1 0 11a5.5 5.5 0 0 1 0-11z",
   starting: "M8 2.5a5.5 5.5 0 0 1 5.5 5.5h-2a3.5 3.5 0 0 0-3.5-3.5zM2.5 8a5.5 5.5 0 0 0 5.5 5.5v-2a3.5 3.5 0 0 1-3.5-3.5z",
@@ -16,7 +16,7 @@ const SHAPES = {
 export type Shape = keyof typeof SHAPES;
 export type Tone = "good" | "warn" | "bad" | "quiet";
 
-/** The shape and tone of every word the page knows; anything else is quiet. */
+/** Shape and tone of every known status. */
 const SIGNS: { readonly [word: string]: readonly [Shape, Tone] } = {
   up: ["up", "good"],
   starting: ["starting", "warn"],
@@ -30,7 +30,7 @@ const SIGNS: { readonly [word: string]: readonly [Shape, Tone] } = {
   stopped: ["stopped", "quiet"],
   canceled: ["stopped", "quiet"],
   canceling: ["stopped", "warn"],
-  "under way": ["starting", "warn"],
+  "in progress": ["starting", "warn"],
   working: ["starting", "warn"],
   submitted: ["wait", "quiet"],
   "input-required": ["half", "warn"],
@@ -42,11 +42,11 @@ export function signOf(word: string): readonly [Shape, Tone] {
   return Object.hasOwn(SIGNS, word) ? (SIGNS[word] ?? ["unknown", "quiet"]) : ["unknown", "quiet"];
 }
 
-export function pathOf(word: string): string {
+export function shapePath(word: string): string {
   return SHAPES[signOf(word)[0]];
 }
 
-/** The shape alone; the word stands beside it or in its title. */
+/** The shape of a status; its text is shown beside it. */
 export function mark(word: string): SVGElement {
   const [shape, tone] = signOf(word);
   return svg(

@@ -1,6 +1,6 @@
 import type { CapturedMessageSummary } from "../../../src/public/inspect.js";
 
-/** What the list shows. An empty member asks for nothing. */
+/** Filter of the message list. Empty members match everything. */
 export interface MessageFilter {
   readonly agent: string;
   readonly protocol: string;
@@ -19,7 +19,7 @@ export const EVERYTHING: MessageFilter = {
   text: "",
 };
 
-/** One question made of all members, so that the text is prepared once and not per message. */
+/** Compiles the filter, so that the text is normalized once and not per message. */
 export function matcher(filter: MessageFilter): (message: CapturedMessageSummary) => boolean {
   const text = filter.text.trim().toLowerCase();
   return (message) =>

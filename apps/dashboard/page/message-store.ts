@@ -1,21 +1,21 @@
 import type { CapturedMessageSummary } from "../../../src/public/inspect.js";
 
-/** As many as the gateway itself remembers. */
+/** The gateway's own capture limit. */
 export const MESSAGES_KEPT = 10_000;
 
-/** Messages in the order they began, the oldest first; one that changes keeps its place. */
+/** Messages by start time, oldest first; an update does not move a message. */
 export class MessageStore {
   readonly #byId = new Map<string, CapturedMessageSummary>();
   readonly #limit: number;
   #ordered: CapturedMessageSummary[] | undefined;
-  /** Rises with every change: whoever shows messages compares it. */
+  /** Incremented with every change. */
   version = 0;
 
   constructor(limit = MESSAGES_KEPT) {
     this.#limit = limit;
   }
 
-  /** An older state of one that is known is passed over. */
+  /** Ignores updates older than the known state. */
   put(message: CapturedMessageSummary): void {
     const known = this.#byId.get(message.id);
     if (known !== undefined && known.seq >= message.seq) return;
@@ -38,7 +38,7 @@ export class MessageStore {
     return this.#ordered;
   }
 
-  /** A tenth at once, so that the order is not looked up for every single one. */
+  /** Evicts a tenth at once, so that sorting is not repeated per message. */
   #forgetOldest(): void {
     for (const { id } of this.all().slice(0, Math.ceil(this.#limit / 10))) this.#byId.delete(id);
     this.#ordered = undefined;

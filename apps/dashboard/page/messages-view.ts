@@ -1,5 +1,5 @@
 import type { CapturedMessageSummary } from "../../../src/public/inspect.js";
-import { attribute, byId, fill, h, say } from "./dom.js";
+import { attribute, byId, fill, h, setText } from "./dom.js";
 import { count } from "./format.js";
 import { EVERYTHING, type MessageFilter, matcher } from "./message-filter.js";
 import { createMessageRow, drawMessageRow } from "./message-row.js";
@@ -13,11 +13,11 @@ export interface MessagesParts {
   chosen(message: CapturedMessageSummary): void;
 }
 
-/** The live list of messages, its filters and its pause. */
+/** The live message list with filters and pause. */
 export class MessagesView {
   readonly #store: MessageStore;
   readonly #list: VirtualList<CapturedMessageSummary>;
-  readonly #text = byId("filter-text") as HTMLInputElement; // index.html declares them so
+  readonly #text = byId("filter-text") as HTMLInputElement; // declared in index.html
   readonly #agent = byId("filter-agent") as HTMLSelectElement;
   readonly #protocol = byId("filter-protocol") as HTMLSelectElement;
   readonly #direction = byId("filter-direction") as HTMLSelectElement;
@@ -47,13 +47,13 @@ export class MessagesView {
     byId("filter-clear").addEventListener("click", () => this.show(EVERYTHING));
   }
 
-  /** Draws, if there is something new and nobody asked to pause. */
+  /** Redraws if there are changes and the list is not paused. */
   draw(): void {
     if (this.#versionAtPause === undefined && this.#shownVersion !== this.#store.version) this.#drawRows();
     this.#drawCount();
   }
 
-  /** Takes these members of the filter; the others stay. */
+  /** Changes some members of the filter. */
   show(part: Partial<MessageFilter>): void {
     const filter = { ...this.#filter, ...part };
     this.#text.value = filter.text;
@@ -82,7 +82,7 @@ export class MessagesView {
     this.#versionAtPause = this.#versionAtPause === undefined ? this.#store.version : undefined;
     const paused = this.#versionAtPause !== undefined;
     attribute(this.#pause, "aria-pressed", String(paused));
-    say(this.#pause, paused ? "Resume" : "Pause");
+    setText(this.#pause, paused ? "Resume" : "Pause");
     this.draw();
   }
 
@@ -96,7 +96,7 @@ export class MessagesView {
       text: this.#text.value,
     };
     this.#trace.hidden = this.#filter.traceId === "";
-    say(this.#trace, `trace ${this.#filter.traceId.slice(0, 8)} ✕`);
+    setText(this.#trace, `trace ${this.#filter.traceId.slice(0, 8)} ✕`);
     byId("message-box").scrollTop = 0;
     this.#drawRows();
     this.#drawCount();
@@ -105,28 +105,25 @@ export class MessagesView {
   #drawRows(): void {
     this.#shownVersion = this.#store.version;
     const all = this.#store.all();
-    offer(this.#agent, "Every agent", new Set(all.map((each) => each.agent)));
-    offer(this.#protocol, "Every protocol", new Set(all.map((each) => each.via.protocol)));
+    offer(this.#agent, "All agents", new Set(all.map((each) => each.agent)));
+    offer(this.#protocol, "All protocols", new Set(all.map((each) => each.via.protocol)));
     const shown = all.filter(matcher(this.#filter)).reverse();
     this.#list.show(shown);
     byId("messages-empty").hidden = shown.length > 0;
-    say(
-      byId("messages-empty"),
-      all.length === 0 ? "No message yet. They appear here the moment they cross the gateway." : "No message matches the filter.",
-    );
+    setText(byId("messages-empty"), all.length === 0 ? "No messages yet." : "No message matches the filter.");
     attribute(byId("message-count"), "data-shown", shown.length);
   }
 
   #drawCount(): void {
     const shown = Number(byId("message-count").dataset["shown"] ?? 0);
     const total = this.#store.size;
-    const news = this.#versionAtPause === undefined ? 0 : this.#store.version - this.#versionAtPause;
-    const paused = this.#versionAtPause === undefined ? "" : ` · paused, ${count(news)} changes since`;
-    say(byId("message-count"), `${shown === total ? count(total) : `${count(shown)} of ${count(total)}`} messages${paused}`);
+    const changes = this.#versionAtPause === undefined ? 0 : this.#store.version - this.#versionAtPause;
+    const paused = this.#versionAtPause === undefined ? "" : ` · paused, ${count(changes)} changes since`;
+    setText(byId("message-count"), `${shown === total ? count(total) : `${count(shown)} of ${count(total)}`} messages${paused}`);
   }
 }
 
-/** The choices of a field, in order; the chosen one stays chosen. */
+/** Updates the options of a field and keeps the selection. */
 function offer(field: HTMLSelectElement, everything: string, values: ReadonlySet<string>): void {
   const wanted = [...values].sort();
   if (field.value !== "" && !values.has(field.value)) wanted.push(field.value);
@@ -137,7 +134,7 @@ function offer(field: HTMLSelectElement, everything: string, values: ReadonlySet
   field.value = chosen;
 }
 
-/** Chooses a value that may not be on offer yet. */
+/** Selects a value that may not be an option yet. */
 function choose(field: HTMLSelectElement, value: string): void {
   if (value !== "" && !Array.from(field.options).some((option) => option.value === value))
     field.append(h("option", { value }, value));

@@ -1,18 +1,18 @@
 import type { NodeState } from "../console.js";
-import { attribute, fill, say, svg } from "./dom.js";
+import { attribute, fill, setText, svg } from "./dom.js";
 import { CARD, GATEWAY_RADIUS, type Point } from "./map-layout.js";
-import { pathOf, signOf } from "./marks.js";
+import { shapePath, signOf } from "./marks.js";
 import { hueOf } from "./protocol-hues.js";
 
 const LONGEST_TITLE = 19;
 const LONGEST_LINE = 29;
-/** Where the word beside a shape begins, and about how wide its letters are. */
+/** Offset and approximate letter width of the text beside a shape. */
 const WORD_START = 18;
 const LETTER = 6.9;
-/** Ways that fit on a card; the details have all. */
-const WAYS_SHOWN = 2;
+/** Interfaces that fit on a card; the details show all. */
+const INTERFACES_SHOWN = 2;
 
-/** One node of the map, to be drawn again when its state changes. */
+/** Creates a node of the map; drawNodeCard updates it. */
 export function createNodeCard(node: NodeState, choose: (id: string) => void): SVGGElement {
   const open = (): void => choose(node.id);
   return svg(
@@ -70,7 +70,7 @@ export function drawNodeCard(group: SVGGElement, node: NodeState, at: Point, cho
   const condition = node.kind === "missing" ? "not available" : node.health;
   attribute(group, "aria-label", `${node.title}, ${node.kind}, ${condition}. ${node.speaks.join(", ")}. ${node.note}`);
   const title = group.querySelector(".card-title");
-  if (title !== null) say(title, cut(node.title, LONGEST_TITLE));
+  if (title !== null) setText(title, cut(node.title, LONGEST_TITLE));
   const health = group.querySelector(".card-health");
   if (health !== null) drawHealth(health, node);
   const lines = group.querySelector(".card-lines");
@@ -82,23 +82,23 @@ function drawHealth(group: Element, { kind, health }: NodeState): void {
   if (group.getAttribute("data-word") === word) return;
   attribute(group, "data-word", word);
   const width = (kind === "caller" ? 0 : WORD_START) + word.length * LETTER;
-  // In the middle of the gateway, at the right edge of a card.
+  // Centered on a gateway, right-aligned on a card.
   const left = kind === "gateway" ? -width / 2 : Number(group.getAttribute("data-right")) - width;
   attribute(group, "transform", `translate(${left} ${group.getAttribute("data-top")})`);
   const tone = signOf(word)[1];
   fill(
     group,
-    kind !== "caller" && svg("path", { class: `tone-${tone}`, d: pathOf(word), transform: "scale(0.9)" }),
+    kind !== "caller" && svg("path", { class: `tone-${tone}`, d: shapePath(word), transform: "scale(0.9)" }),
     svg("text", { class: `health-word tone-${tone}`, x: kind === "caller" ? 0 : WORD_START, y: 11 }, word),
   );
 }
 
-/** What it speaks while it lives; why not when it does not. */
+/** Interfaces of a healthy node; the problem of an unhealthy one. */
 function drawLines(group: Element, node: NodeState): void {
   const trouble = node.kind === "missing" || node.health === "down";
   const lines = trouble
     ? [node.speaks[0] ?? "", ...wrap(node.note).slice(0, 2)]
-    : [...node.speaks.slice(0, WAYS_SHOWN), more(node)];
+    : [...node.speaks.slice(0, INTERFACES_SHOWN), more(node)];
   const text = lines
     .filter((line) => line !== "")
     .slice(0, 3)
@@ -120,7 +120,7 @@ function drawLines(group: Element, node: NodeState): void {
 }
 
 function more({ speaks, note }: NodeState): string {
-  return speaks.length > WAYS_SHOWN ? `and ${speaks.length - WAYS_SHOWN} more` : note;
+  return speaks.length > INTERFACES_SHOWN ? `and ${speaks.length - INTERFACES_SHOWN} more` : note;
 }
 
 function wrap(text: string): readonly string[] {

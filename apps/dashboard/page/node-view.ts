@@ -1,8 +1,8 @@
 import type { LinkState, NetworkState, NodeState } from "../console.js";
 import { api, type Session } from "./api.js";
 import { byId, type Child, fill, h } from "./dom.js";
-import { count, duration, quantile, words } from "./format.js";
-import { wordsOf } from "./inspector-view.js";
+import { count, duration, quantile, spaced } from "./format.js";
+import { errorText } from "./inspector-view.js";
 import { mark, signOf } from "./marks.js";
 import { protocolChip } from "./protocol-hues.js";
 import { sparkline } from "./sparkline.js";
@@ -12,14 +12,14 @@ export interface NodeParts {
   showMessages(node: NodeState): void;
   sendTo(node: NodeState): void;
   close(): void;
-  /** Something here changed that is no part of the network's state. */
+  /** Called when local state changed. */
   redraw(): void;
 }
 
-/** Everything about one node of the map, and what may be done to it. */
+/** Details of one node of the map, and its actions. */
 export class NodeView {
   readonly #box = byId("node-details");
-  /** Drawn apart: a button that is replaced while somebody presses it would never be clicked. */
+  /** Drawn separately: replacing a button while it is pressed would lose the click. */
   readonly #head = this.#box.appendChild(h("div"));
   readonly #actions = this.#box.appendChild(h("div", { class: "node-actions" }));
   readonly #links = this.#box.appendChild(h("div"));
@@ -47,7 +47,7 @@ export class NodeView {
     this.#draw(this.#links, links, () => links.map((link) => linkView(link, id)));
   }
 
-  /** Only where what it shows reads otherwise; who had the focus has it again. */
+  /** Redraws a part only if its data changed, and restores the focus. */
   #draw(part: Element, shows: unknown, make: () => readonly Child[]): void {
     const key = JSON.stringify(shows);
     if (this.#drawn.get(part) === key) return;
@@ -110,10 +110,10 @@ export class NodeView {
       ...node.actions.map((action) =>
         button(action, action === "kill" ? "Kill" : "Restart", mayAct, () => void this.#act(node, action)),
       ),
-      this.#acting !== "" && h("p", { class: "quiet", role: "status" }, `Asked to ${this.#acting}…`),
+      this.#acting !== "" && h("p", { class: "quiet", role: "status" }, `Requested: ${this.#acting}…`),
       node.actions.length > 0 &&
         !mayAct &&
-        h("p", { class: "quiet" }, "Read-only: open the address of the start-up line, with its token, to act."),
+        h("p", { class: "quiet" }, "Read-only: to act, open the URL with the token that the gateway prints at start."),
       this.#problem !== "" && h("p", { class: "problem", role: "alert" }, this.#problem),
     ];
   }
@@ -125,7 +125,7 @@ export class NodeView {
     try {
       await api.act(node.id, action);
     } catch (thrown) {
-      this.#problem = `Could not ${action}: ${wordsOf(thrown)}`;
+      this.#problem = `Could not ${action}: ${errorText(thrown)}`;
     }
     this.#acting = "";
     this.#parts.redraw();
@@ -161,7 +161,7 @@ function linkView(link: LinkState, id: string): HTMLElement {
           "li",
           { class: on ? "is-on" : "is-off", title: by },
           h("span", { "aria-hidden": "true" }, on ? "✓" : "–"),
-          ` ${words(name)}`,
+          ` ${spaced(name)}`,
           h("span", { class: "quiet" }, on ? (by === "" ? "" : ` ${by}`) : " off"),
         ),
       ),

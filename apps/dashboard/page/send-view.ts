@@ -2,18 +2,18 @@ import type { Interface, Json, JsonObject } from "../../../src/index.js";
 import type { NetworkState, NodeState } from "../console.js";
 import { api, type Session } from "./api.js";
 import { codeView } from "./code-view.js";
-import { attribute, byId, fill, h, say } from "./dom.js";
+import { attribute, byId, fill, h, setText } from "./dom.js";
 import { duration } from "./format.js";
-import { wordsOf } from "./inspector-view.js";
+import { errorText } from "./inspector-view.js";
 import { textIn } from "./text-in.js";
 
-/** Events of one answer that stay on the page; the oldest leave first. */
+/** Limit of displayed events of one response; the oldest are removed first. */
 const EVENTS_SHOWN = 500;
 
-/** A message typed by hand to any node by any of its ways, and the answer as it comes. */
+/** Sends a typed message to any node over any of its interfaces and shows the response. */
 export class SendView {
-  readonly #node = byId("send-node") as HTMLSelectElement; // index.html declares them so
-  readonly #way = byId("send-way") as HTMLSelectElement;
+  readonly #node = byId("send-node") as HTMLSelectElement; // declared in index.html
+  readonly #interface = byId("send-way") as HTMLSelectElement;
   readonly #text = byId("send-text") as HTMLTextAreaElement;
   readonly #stream = byId("send-stream") as HTMLInputElement;
   readonly #button = byId("send-button");
@@ -21,12 +21,12 @@ export class SendView {
   readonly #answer = byId("send-answer");
   readonly #openTrace: (traceId: string) => void;
   #nodes = "";
-  #waysOf = "";
+  #interfacesOf = "";
   #stop: AbortController | undefined;
 
   constructor(parts: { openTrace(traceId: string): void }) {
     this.#openTrace = (traceId) => parts.openTrace(traceId);
-    this.#node.addEventListener("input", () => void this.#offerWays());
+    this.#node.addEventListener("input", () => void this.#offerInterfaces());
     byId("send-form").addEventListener("submit", (event) => {
       event.preventDefault();
       void this.#send();
@@ -43,11 +43,11 @@ export class SendView {
     attribute(byId("send-fields"), "disabled", !maySend);
     const note = byId("send-note");
     note.hidden = maySend;
-    say(
+    setText(
       note,
       holdsToken
-        ? "This gateway takes no messages from the page."
-        : "Read-only: open the address of the start-up line, with its token, to send.",
+        ? "Sending from the page is disabled on this gateway."
+        : "Read-only: to send, open the URL with the token that the gateway prints at start.",
     );
     const reachable = nodes.filter((node) => node.kind === "agent" || node.kind === "gateway");
     const key = JSON.stringify(reachable.map(({ id, title }) => [id, title]));
@@ -56,27 +56,27 @@ export class SendView {
     const chosen = this.#node.value;
     fill(this.#node, ...reachable.map(({ id, title }) => h("option", { value: id }, title)));
     if (reachable.some(({ id }) => id === chosen)) this.#node.value = chosen;
-    void this.#offerWays();
+    void this.#offerInterfaces();
   }
 
-  /** Comes here from a node of the map. */
+  /** Preselects a node of the map. */
   prepare({ id }: NodeState): void {
     this.#node.value = id;
-    void this.#offerWays();
+    void this.#offerInterfaces();
     this.#text.focus();
   }
 
-  async #offerWays(): Promise<void> {
+  async #offerInterfaces(): Promise<void> {
     const node = this.#node.value;
-    if (node === "" || node === this.#waysOf) return;
-    this.#waysOf = node;
+    if (node === "" || node === this.#interfacesOf) return;
+    this.#interfacesOf = node;
     try {
       const { ways } = await api.ways(node);
       if (node !== this.#node.value) return;
-      fill(this.#way, ...ways.map((way) => h("option", { value: wayName(way) }, wayName(way))));
+      fill(this.#interface, ...ways.map(interfaceName).map((value) => h("option", { value }, value)));
     } catch (thrown) {
-      this.#waysOf = "";
-      fill(this.#way, h("option", { value: "" }, wordsOf(thrown)));
+      this.#interfacesOf = "";
+      fill(this.#interface, h("option", { value: "" }, errorText(thrown)));
     }
   }
 
@@ -86,20 +86,20 @@ export class SendView {
     this.#stop = stop;
     attribute(this.#button, "disabled", true);
     this.#stopButton.hidden = false;
-    const began = performance.now();
+    const startedAt = performance.now();
     const log = h("ol", { class: "answer-log" });
-    const status = h("p", { class: "answer-status", role: "status" }, "Sent. Waiting for the answer…");
+    const status = h("p", { class: "answer-status", role: "status" }, "Sent. Waiting for the response…");
     fill(this.#answer, h("p", { class: "said" }, this.#text.value), log, status);
-    const message = { node: this.#node.value, way: this.#way.value, text: this.#text.value, stream: this.#stream.checked };
+    const message = { node: this.#node.value, way: this.#interface.value, text: this.#text.value, stream: this.#stream.checked };
     try {
       let events = 0;
       for await (const line of api.send(message, stop.signal)) {
         events++;
-        this.#take(line, log, performance.now() - began);
+        this.#take(line, log, performance.now() - startedAt);
       }
-      say(status, `Answered in ${duration(performance.now() - began)} with ${events} event${events === 1 ? "" : "s"}.`);
+      setText(status, `Completed in ${duration(performance.now() - startedAt)} with ${events} event${events === 1 ? "" : "s"}.`);
     } catch (thrown) {
-      say(status, stop.signal.aborted ? "Stopped." : `Failed: ${wordsOf(thrown)}`);
+      setText(status, stop.signal.aborted ? "Stopped." : `Failed: ${errorText(thrown)}`);
       attribute(status, "class", `answer-status ${stop.signal.aborted ? "" : "problem"}`);
     }
     this.#stop = undefined;
@@ -113,7 +113,7 @@ export class SendView {
     const traceId = isObject(event) ? event["traceId"] : undefined;
     if (typeof traceId === "string" && this.#answer.querySelector(".trace-link") === null)
       this.#answer.append(
-        h("button", { type: "button", class: "trace-link", on: { click: () => this.#openTrace(traceId) } }, "Show its trace"),
+        h("button", { type: "button", class: "trace-link", on: { click: () => this.#openTrace(traceId) } }, "Show trace"),
       );
     log.append(answerLine(event, afterMs));
     if (log.childElementCount > EVENTS_SHOWN) log.firstElementChild?.remove();
@@ -121,7 +121,7 @@ export class SendView {
   }
 }
 
-const wayName = ({ protocol, version, binding }: Interface): string => `${protocol}@${version}/${binding}`;
+const interfaceName = ({ protocol, version, binding }: Interface): string => `${protocol}@${version}/${binding}`;
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);

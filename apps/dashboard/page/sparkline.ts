@@ -4,7 +4,7 @@ const WIDTH = 160;
 const HEIGHT = 36;
 const INSET = 2;
 
-/** A small chart of the last values: a line over its area, the last one marked. `label` says it in words. */
+/** A small line chart that marks the last value. `label` is the accessible name. */
 export function sparkline(values: readonly number[], label: string, ceiling = 0): SVGElement {
   const chart = svg("svg", {
     class: "sparkline",

@@ -1,7 +1,7 @@
 import { attribute } from "./dom.js";
 import { rovingFocus } from "./keyboard.js";
 
-/** The panels of the page as tabs. The chosen one stands in the address, so that a reload and a link come back to it. */
+/** The panels as tabs. The URL fragment holds the selected one, so that reloads and links restore it. */
 export class Tabs {
   readonly #tabs: readonly HTMLElement[];
   readonly #changed: (name: string) => void;

@@ -2,18 +2,18 @@ import type { JsonObject } from "../../../src/index.js";
 import type { TaskLine } from "../console.js";
 import { api } from "./api.js";
 import { codeView } from "./code-view.js";
-import { attribute, byId, fill, h, Keyed, say } from "./dom.js";
+import { attribute, byId, fill, h, Keyed, setText } from "./dom.js";
 import { clock } from "./format.js";
-import { wordsOf } from "./inspector-view.js";
+import { errorText } from "./inspector-view.js";
 import { rovingFocus } from "./keyboard.js";
 import { mark, signOf } from "./marks.js";
 import { textIn } from "./text-in.js";
 
 const EVERY_MS = 2_000;
-/** Events of one task that are drawn; the newest. */
+/** Limit of displayed events of one task; the newest are kept. */
 const EVENTS_SHOWN = 500;
 
-/** The tasks and, of the chosen one, what happened to it. Asked for again and again while somebody looks. */
+/** The task list and the events of the selected task; polled while the panel is visible. */
 export class TasksView {
   readonly #list: Keyed<TaskLine, HTMLElement>;
   readonly #events = byId("task-events");
@@ -35,28 +35,28 @@ export class TasksView {
     });
   }
 
-  /** Begins to look, or stops. */
+  /** Starts or stops polling. */
   watch(on: boolean): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (on) void this.#look();
+    if (on) void this.#poll();
   }
 
-  async #look(): Promise<void> {
-    const timer = setTimeout(() => void this.#look(), EVERY_MS);
+  async #poll(): Promise<void> {
+    const timer = setTimeout(() => void this.#poll(), EVERY_MS);
     this.#timer = timer;
     const problem = byId("tasks-problem");
     try {
       const { tasks } = await api.tasks();
       this.#list.show(tasks);
       problem.hidden = tasks.length > 0;
-      say(problem, "No task yet. Long work shows up here with each of its events.");
+      setText(problem, "No tasks yet.");
       const rows = [...byId("task-list").children];
       if (!rows.some((row) => row.getAttribute("tabindex") === "0")) rows[0]?.setAttribute("tabindex", "0");
       if (this.#chosen !== "") await this.#showEvents();
     } catch (thrown) {
       problem.hidden = false;
-      say(problem, `Tasks cannot be read: ${wordsOf(thrown)}`);
+      setText(problem, `Cannot load tasks: ${errorText(thrown)}`);
     }
   }
 
@@ -102,12 +102,12 @@ export class TasksView {
       fill(
         this.#events,
         h("h3", {}, `Events of ${id}`),
-        events.length === 0 && h("p", { class: "empty" }, "No event is kept."),
+        events.length === 0 && h("p", { class: "empty" }, "No events stored."),
         h("ol", { class: "events" }, ...events.slice(-EVENTS_SHOWN).map(eventLine)),
       );
     } catch (thrown) {
       this.#drawnEvents = "";
-      fill(this.#events, h("p", { class: "problem", role: "alert" }, `Events cannot be read: ${wordsOf(thrown)}`));
+      fill(this.#events, h("p", { class: "problem", role: "alert" }, `Cannot load events: ${errorText(thrown)}`));
     }
   }
 }

@@ -4,7 +4,7 @@ const THEME_KEY = "koine-theme";
 const THEMES = ["auto", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
 
-/** A button that goes through the system's choice, light and dark, and remembers. */
+/** A button that cycles through system, light and dark, and stores the choice. */
 export function themeSwitch(button: HTMLElement): { next(): void } {
   let theme: Theme = THEMES.find((each) => each === localStorage.getItem(THEME_KEY)) ?? "auto";
   const show = (): void => {

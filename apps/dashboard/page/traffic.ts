@@ -1,13 +1,13 @@
 import { attribute, svg } from "./dom.js";
 import { type Curve, pointOn } from "./map-layout.js";
 
-/** Dots that move at one time; more would be a blur, and a load. */
+/** Limit of moving dots. */
 const DOTS = 160;
-/** Dots of one link for one update, however many messages it stands for. */
-const DOTS_PER_NEWS = 6;
-/** One piece of way. */
+/** Limit of dots per link and update. */
+const DOTS_PER_UPDATE = 6;
+/** Duration of one curve. */
 const TRAVEL_MS = 900;
-/** Dots of one update do not start all at once. */
+/** The dots of one update start within this time. */
 const SPREAD_MS = 220;
 
 interface Dot {
@@ -17,7 +17,7 @@ interface Dot {
   readonly startsAt: number;
 }
 
-/** Messages as dots that run along their link, and change colour where they are translated. */
+/** Animates messages as dots along their link; they change colour at a bridge. */
 export class Traffic {
   readonly #layer: SVGElement;
   readonly #still: MediaQueryList = matchMedia("(prefers-reduced-motion: reduce)");
@@ -28,10 +28,10 @@ export class Traffic {
     this.#layer = layer;
   }
 
-  /** So many more messages went this way; failed ones are crosses and end on the way. */
+  /** Adds dots for new messages; failed ones are crosses. */
   launch(route: readonly Curve[], hues: readonly number[], messages: number, failures: number): void {
     if (this.#still.matches || document.hidden || route.length === 0) return;
-    const shown = Math.min(messages, DOTS_PER_NEWS);
+    const shown = Math.min(messages, DOTS_PER_UPDATE);
     for (let nth = 0; nth < shown && this.#dots.length < DOTS; nth++) {
       const failed = nth < failures;
       const element = failed

@@ -1,11 +1,11 @@
 import { attribute } from "./dom.js";
 import { stepOf } from "./keyboard.js";
 
-/** Rows drawn above and below what is seen, so that scrolling never shows a gap. */
+/** Rows drawn above and below the visible area. */
 const SPARE_ROWS = 8;
 
 export interface VirtualParts<T> {
-  /** The box that scrolls; the rows live in `rows` inside it. */
+  /** The scroll container; `rows` is inside it. */
   readonly box: HTMLElement;
   readonly rows: HTMLElement;
   readonly rowHeight: number;
@@ -13,11 +13,11 @@ export interface VirtualParts<T> {
   key(item: T): string;
   create(): HTMLElement;
   draw(row: HTMLElement, item: T): void;
-  /** Somebody wants to see this one. */
+  /** Called when a row is activated. */
   chosen(item: T): void;
 }
 
-/** A list of any length with as many rows in the document as fit on the screen. Rows are used again, never made anew. */
+/** A list of any length that keeps only the visible rows in the document and reuses them. */
 export class VirtualList<T> {
   readonly #parts: VirtualParts<T>;
   readonly #pool: HTMLElement[] = [];
@@ -33,13 +33,13 @@ export class VirtualList<T> {
     new ResizeObserver(() => this.#draw()).observe(parts.box);
     parts.rows.addEventListener("click", (event) => this.#choose(indexOf(event.target)));
     parts.box.addEventListener("keydown", (event) => this.#onKey(event));
-    // Whoever clicks or tabs into a row goes on from there.
+    // Keyboard navigation continues from the focused row.
     parts.rows.addEventListener("focusin", (event) => {
       this.#active = indexOf(event.target) ?? this.#active;
     });
   }
 
-  /** Shows these. Whoever reads further down keeps what is before the eyes while new ones come in above. */
+  /** Replaces the items. The scroll position follows the visible items when new ones are added above. */
   show(items: readonly T[]): void {
     const { box, rowHeight, key } = this.#parts;
     const top = Math.floor(box.scrollTop / rowHeight);
@@ -110,7 +110,7 @@ export class VirtualList<T> {
     this.#reveal(next);
   }
 
-  /** Brings a row into sight and the focus to it. */
+  /** Scrolls a row into view and focuses it. */
   #reveal(index: number): void {
     if (index < 0) return;
     const { box, rowHeight } = this.#parts;
@@ -133,11 +133,11 @@ function indexOf(target: EventTarget | null): number | undefined {
   return row === null ? undefined : Number(row.dataset["index"]);
 }
 
-/** The first that is meant, looked for from a place on: what comes in comes in above. Minus one where there is none. */
-function near<T>(items: readonly T[], from: number, isMeant: (item: T) => boolean): number {
+/** Index of the first match, searched from `from` because new items are added above; -1 if there is none. */
+function near<T>(items: readonly T[], from: number, matches: (item: T) => boolean): number {
   for (let index = from; index < items.length; index++) {
     const item = items[index];
-    if (item !== undefined && isMeant(item)) return index;
+    if (item !== undefined && matches(item)) return index;
   }
-  return items.findIndex(isMeant);
+  return items.findIndex(matches);
 }
