@@ -1,12 +1,12 @@
-import { type AgentRow, agentRows, type Demo, type Harbour } from "../demo/index.js";
+import { type AgentRow, agentRows, type Demo, type DemoPlan } from "../demo/index.js";
 import type { NodeStatus } from "../up/index.js";
 import type { Output } from "./output.js";
 import { ownCommand } from "./own-command.js";
 import { oneLine, printable } from "./printable.js";
 
-/** The output of the demo. */
-interface DemoView {
-  planned(harbour: Harbour): void;
+/** What people and programs see of the demo. */
+export interface DemoView {
+  planned(harbour: DemoPlan): void;
   status(status: NodeStatus): void;
   /** An agent wrote something. */
   line(id: string, text: string): void;

@@ -1,42 +1,41 @@
 import { describe, expect, it } from "vitest";
-import { memberOf, pathOf } from "./member-path.js";
-import { placedDocument } from "./placed-document.js";
+import { formatPath, parseLocated, parsePath } from "./document.js";
 
 async function documentIn(text: string) {
-  const placed = await placedDocument(text);
-  if (placed.kind === "mistake") throw new Error(placed.message);
-  return placed;
+  const parsed = await parseLocated(text);
+  if (parsed.kind === "error") throw new Error(parsed.message);
+  return parsed;
 }
 
-async function mistakeIn(text: string): Promise<string> {
-  const placed = await placedDocument(text);
-  return placed.kind === "mistake" ? `${placed.spot.line}:${placed.spot.column} ${placed.message}` : "none";
+async function errorIn(text: string): Promise<string> {
+  const parsed = await parseLocated(text);
+  return parsed.kind === "error" ? `${parsed.position.line}:${parsed.position.column} ${parsed.message}` : "none";
 }
 
-describe("a document knows", () => {
+describe("document positions", () => {
   const TEXT = "agents:\n  - name: one\n    env:\n      KEY: 1\n";
 
-  it("where the value and the name of a member are", async () => {
-    const placed = await documentIn(TEXT);
-    expect(placed.spotOf(["agents", 0, "env"])).toEqual({ line: 4, column: 7 });
-    expect(placed.nameSpotOf(["agents", 0, "env"])).toEqual({ line: 3, column: 5 });
+  it("locate the value and the key of a member", async () => {
+    const parsed = await documentIn(TEXT);
+    expect(parsed.positionOf(["agents", 0, "env"])).toEqual({ line: 4, column: 7 });
+    expect(parsed.keyPositionOf(["agents", 0, "env"])).toEqual({ line: 3, column: 5 });
   });
 
-  it("the nearest place around a member that is not there", async () => {
-    const placed = await documentIn(TEXT);
-    expect(placed.nameSpotOf(["agents", 0, "env", "NONE"])).toEqual({ line: 3, column: 5 });
-    expect(placed.spotOf(["nowhere", 7])).toEqual({ line: 1, column: 1 });
+  it("fall back to the nearest existing ancestor", async () => {
+    const parsed = await documentIn(TEXT);
+    expect(parsed.keyPositionOf(["agents", 0, "env", "NONE"])).toEqual({ line: 3, column: 5 });
+    expect(parsed.positionOf(["nowhere", 7])).toEqual({ line: 1, column: 1 });
   });
 });
 
-describe("a text that is no document", () => {
-  it("is told without quoting it: there may be a secret in it", async () => {
-    const said = await mistakeIn('secret: "hunter2\nb: *missing-hunter2\n');
-    expect(said).toContain("is no YAML");
-    expect(said).not.toContain("hunter2");
+describe("invalid documents", () => {
+  it("are reported without quoting the text, which may hold a secret", async () => {
+    const message = await errorIn('secret: "hunter2\nb: *missing-hunter2\n');
+    expect(message).toContain("is not valid YAML");
+    expect(message).not.toContain("hunter2");
   });
 
-  it("may not unfold into more than was written", async () => {
+  it("may not expand aliases without limit", async () => {
     const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
     for (let at = 1; at < 9; at++)
       lines.push(
@@ -44,11 +43,11 @@ describe("a text that is no document", () => {
           .fill(`*a${at - 1}`)
           .join(", ")}]`,
       );
-    expect(await mistakeIn(lines.join("\n"))).toBe("1:1 repeats its anchors too often, or names one that is missing");
+    expect(await errorIn(lines.join("\n"))).toBe("1:1 expands too many YAML aliases, or references an unknown anchor");
   });
 });
 
-it("a member is written as people write it, and read again", () => {
-  expect(memberOf(["modules", 2, "env", "NAME"])).toBe("modules[2].env.NAME");
-  expect(pathOf("modules[2].env.NAME")).toEqual(["modules", 2, "env", "NAME"]);
+it("formats a member path and parses it again", () => {
+  expect(formatPath(["modules", 2, "env", "NAME"])).toBe("modules[2].env.NAME");
+  expect(parsePath("modules[2].env.NAME")).toEqual(["modules", 2, "env", "NAME"]);
 });

@@ -1,35 +1,69 @@
-import type { MemberPath } from "./member-path.js";
-import { DOCUMENT_BYTES } from "./read-document.js";
+import { readFile, stat } from "node:fs/promises";
+import { AgentError } from "../../src/index.js";
 
+/** Size limit: a document is read into memory as a whole. */
+export const DOCUMENT_BYTES = 1024 * 1024;
 const YAML_ALIASES = 100;
 
-export interface Spot {
+/** Path of a member from the root of the document. */
+export type MemberPath = readonly (string | number)[];
+
+/** `modules[2].env.NAME`; empty for the root. */
+export function formatPath(path: MemberPath): string {
+  return path.reduce<string>((before, part) => {
+    if (typeof part === "number") return `${before}[${part}]`;
+    return before === "" ? part : `${before}.${part}`;
+  }, "");
+}
+
+/** Inverse of `formatPath`. */
+export function parsePath(text: string): MemberPath {
+  return [...text.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([word, index]) => (index === undefined ? word : Number(index)));
+}
+
+/** Reads a document file as text. Throws for files that are missing, unreadable or too large. */
+export async function readDocument(file: string): Promise<string> {
+  const facts = await stat(file).catch((thrown: NodeJS.ErrnoException) => {
+    throw unreadable(file, thrown);
+  });
+  if (!facts.isFile()) throw new AgentError("invalid_message", `${file} is not a file`);
+  if (facts.size > DOCUMENT_BYTES) throw new AgentError("too_large", `${file} is larger than ${DOCUMENT_BYTES / 1024} KiB`);
+  return readFile(file, "utf8").catch((thrown: NodeJS.ErrnoException) => {
+    throw unreadable(file, thrown);
+  });
+}
+
+function unreadable(file: string, { code = "unknown reason" }: NodeJS.ErrnoException): AgentError {
+  return new AgentError("not_found", `the file ${file} cannot be read (${code})`);
+}
+
+export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** A document whose members know their places. */
-export interface PlacedDocument {
+/** A parsed document with the source position of every member. */
+export interface LocatedDocument {
   readonly kind: "document";
   readonly value: unknown;
-  /** Of a member's value, or of the nearest member around it that is there. */
-  spotOf(path: MemberPath): Spot;
-  /** The same of names, which may stand a line above their values. */
-  nameSpotOf(path: MemberPath): Spot;
+  /** Position of a member's value, or of its nearest existing ancestor. */
+  positionOf(path: MemberPath): Position;
+  /** Position of a member's key, which may be on the line above its value. */
+  keyPositionOf(path: MemberPath): Position;
 }
 
-/** Why a text is no document; the message goes on from its name. */
-export interface DocumentMistake {
-  readonly kind: "mistake";
-  readonly spot: Spot;
+/** Why a text could not be parsed. The message continues a sentence that starts with the file name. */
+export interface DocumentError {
+  readonly kind: "error";
+  readonly position: Position;
   readonly message: string;
 }
 
-/** What the parser says may quote the text, and that may be a secret. */
+/** Parser messages may quote the text, and the text may hold a secret. */
 const QUOTED = /\s*:?\s*["'`].*$/s;
-const START: Spot = { line: 1, column: 1 };
+const START: Position = { line: 1, column: 1 };
 
-/** What of a node of the parser is needed here. */
+/** The members of a parser node that are used here. */
 interface Node {
   readonly range?: readonly number[] | null | undefined;
   readonly items?: readonly unknown[];
@@ -39,45 +73,45 @@ interface Pair {
   readonly value: Node | null;
 }
 
-/** JSON or YAML, which contains it. */
-export async function placedDocument(text: string): Promise<PlacedDocument | DocumentMistake> {
-  if (text.length > DOCUMENT_BYTES) return mistake(START, `is larger than ${DOCUMENT_BYTES / 1024} KiB`);
+/** Parses JSON or YAML. */
+export async function parseLocated(text: string): Promise<LocatedDocument | DocumentError> {
+  if (text.length > DOCUMENT_BYTES) return errorAt(START, `is larger than ${DOCUMENT_BYTES / 1024} KiB`);
   const { LineCounter, parseDocument } = await import("yaml");
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, version: "1.2", schema: "core", prettyErrors: false });
-  const spotAt = (offset: number): Spot => {
+  const positionAt = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
-  // Only the first: what follows is mostly its echo.
-  const [wrong] = [...document.errors, ...document.warnings];
-  if (wrong !== undefined)
-    return mistake(spotAt(wrong.pos[0]), `is no YAML: ${firstLine(wrong.message)}${hintFor(text, wrong.pos[0])}`);
+  // Later errors are mostly consequences of the first.
+  const [first] = [...document.errors, ...document.warnings];
+  if (first !== undefined)
+    return errorAt(positionAt(first.pos[0]), `is not valid YAML: ${firstLine(first.message)}${hintFor(text, first.pos[0])}`);
   const plain = plainValue(() => document.toJS({ maxAliasCount: YAML_ALIASES }));
-  if (plain === undefined) return mistake(START, "repeats its anchors too often, or names one that is missing");
-  const root = document.contents as Node | null; // only ranges, items, keys and values are looked at, each with care
-  const nearest = (path: MemberPath, startOf: (path: MemberPath) => number | undefined): Spot => {
+  if (plain === undefined) return errorAt(START, "expands too many YAML aliases, or references an unknown anchor");
+  const root = document.contents as Node | null; // every member is checked before use
+  const nearest = (path: MemberPath, startOf: (path: MemberPath) => number | undefined): Position => {
     for (let length = path.length; length >= 0; length--) {
       const start = startOf(path.slice(0, length));
-      if (start !== undefined) return spotAt(start);
+      if (start !== undefined) return positionAt(start);
     }
     return START;
   };
   return {
     kind: "document",
     value: plain.value,
-    spotOf: (path) => nearest(path, (each) => nodeAt(root, each)?.range?.[0]),
-    nameSpotOf: (path) => nearest(path, (each) => nameAt(root, each) ?? nodeAt(root, each)?.range?.[0]),
+    positionOf: (path) => nearest(path, (each) => nodeAt(root, each)?.range?.[0]),
+    keyPositionOf: (path) => nearest(path, (each) => nameAt(root, each) ?? nodeAt(root, each)?.range?.[0]),
   };
 }
 
-function mistake(spot: Spot, message: string): DocumentMistake {
-  return { kind: "mistake", spot, message };
+function errorAt(position: Position, message: string): DocumentError {
+  return { kind: "error", position, message };
 }
 
-/** The mistake that everybody makes once. */
+/** The most common mistake: an unquoted variable in flow syntax. */
 function hintFor(text: string, offset: number): string {
-  return text.slice(Math.max(0, offset - 1), offset + 1) === "${" ? ": inside braces a variable stands in quotes" : "";
+  return text.slice(Math.max(0, offset - 1), offset + 1) === "${" ? ": quote variables inside braces" : "";
 }
 
 function firstLine(message: string): string {
@@ -107,7 +141,7 @@ function asNode(item: unknown): Node | undefined {
   return typeof item === "object" && item !== null ? item : undefined;
 }
 
-/** The library tells of too many repetitions by a ReferenceError. */
+/** The parser throws a ReferenceError for too many aliases. */
 function plainValue(read: () => unknown): { readonly value: unknown } | undefined {
   try {
     return { value: read() };

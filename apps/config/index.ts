@@ -1,6 +1,13 @@
-/** Files that people write: agents, and documents whose members know their places. */
+/** Reading the files that users write: agent modules, and documents with source positions. */
+export {
+  DOCUMENT_BYTES,
+  type DocumentError,
+  formatPath,
+  type LocatedDocument,
+  type MemberPath,
+  type Position,
+  parseLocated,
+  parsePath,
+  readDocument,
+} from "./document.js";
 export { loadAgents } from "./load-agents.js";
-
-export { type MemberPath, memberOf, pathOf } from "./member-path.js";
-export { type DocumentMistake, type PlacedDocument, placedDocument, type Spot } from "./placed-document.js";
-export { DOCUMENT_BYTES, readDocument } from "./read-document.js";

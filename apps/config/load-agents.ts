@@ -11,15 +11,15 @@ interface Exports {
 }
 
 /**
- * The agents of a module: its default export or `agent`, made by `agent()`, or a list of them; or a function, which then
- * bears the given name, else that of the file. What the module itself throws is thrown as it is.
+ * Loads the agents that a module exports as `default` or `agent`: one made by `agent()`, a list of them, or a handler function,
+ * which is named `name` or after the file. Errors of the module itself are not wrapped.
  */
 export async function loadAgents(path: string, name?: string): Promise<readonly Agent[]> {
   const file = resolve(path);
   if (!EXTENSIONS.has(extname(file)))
-    throw new AgentError("not_found", `${path} is not a module: an agent is a .ts, .js or .mjs file`, { field: "agent" });
+    throw new AgentError("not_found", `${path} is not a module; an agent is a .ts, .js or .mjs file`, { field: "agent" });
   if ((await stat(file).catch(() => undefined))?.isFile() !== true)
-    throw new AgentError("not_found", `there is no file ${path}`, { field: "agent" });
+    throw new AgentError("not_found", `file ${path} does not exist`, { field: "agent" });
   const module = await importModule(file);
   const exported = module["default"] ?? module["agent"] ?? module["handle"];
   if (Array.isArray(exported) && exported.length > 0 && exported.every(isAgent)) return exported;
@@ -31,22 +31,22 @@ export async function loadAgents(path: string, name?: string): Promise<readonly 
 
 async function importModule(file: string): Promise<Exports> {
   if (extname(file).endsWith("ts")) {
-    // Registered for the whole process instead of imported aside, so that the agent's `koine` is this very `koine`. For both
-    // kinds of module: without "type": "module" in the nearest package.json a .ts file is taken for the older kind.
+    // Registered for the whole process, so that the agent imports this same instance of koine. CommonJS too: without
+    // "type": "module" in the nearest package.json a .ts file is CommonJS.
     const [esm, cjs] = await Promise.all([import("tsx/esm/api"), import("tsx/cjs/api")]);
     esm.register();
     cjs.register();
   }
-  const module = (await import(pathToFileURL(file).href)) as Exports; // a module's namespace is an object whatever it exports
+  const module = (await import(pathToFileURL(file).href)) as Exports; // a module namespace is always an object
   const inner = module["default"];
-  // A module of the older kind, made from the newer one, has all its exports under `default`.
+  // A CommonJS module compiled from ESM has all its exports under `default`.
   return typeof inner === "object" && inner !== null && "__esModule" in inner ? (inner as unknown as Exports) : module;
 }
 
-/** By shape, not by identity: the module may have brought a koine of its own. */
+/** By shape, not by identity: the module may use its own copy of koine. */
 function isAgent(value: unknown): value is Agent {
   if (typeof value !== "object" || value === null) return false;
-  const { name, card, handle, bindSelf } = value as Exports; // each is looked at before it counts
+  const { name, card, handle, bindSelf } = value as Exports; // each is checked below
   return typeof name === "string" && typeof card === "object" && isFunction(handle) && isFunction(bindSelf);
 }
 
@@ -54,7 +54,7 @@ function isFunction(value: unknown): value is AgentFunction {
   return typeof value === "function";
 }
 
-/** The characters that may stand in the address of an agent. */
+/** Keeps only characters that are valid in an agent's address. */
 function nameFor(file: string): string {
   const plain = basename(file, extname(file))
     .replace(/[^A-Za-z0-9._-]/g, "-")

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { AgentError } from "../../src/index.js";
 import { etagOf } from "../../src/internal.js";
 
-/** One file of the page, ready to be sent. */
+/** One file of the page. */
 export interface Asset {
   readonly type: string;
   readonly text: string;
@@ -21,8 +21,8 @@ const TYPES: { readonly [extension: string]: string } = {
 const PAGE_FOLDER = fileURLToPath(new URL("./page/", import.meta.url));
 
 /**
- * All files of the page by name, such as `main.js`. In the package they lie there compiled; from a clone that runs from
- * source each TypeScript file is compiled while it is read.
+ * All files of the page by name, such as `main.js`. The package contains them compiled; when run from source, TypeScript
+ * files are compiled on reading.
  */
 export async function readAssets(folder: string = PAGE_FOLDER): Promise<ReadonlyMap<string, Asset>> {
   const names = (await readdir(folder)).filter((name) => !name.endsWith(".d.ts") && !name.endsWith(".test.ts"));
@@ -43,7 +43,7 @@ function assetOf(text: string, extension: string): Asset {
   return { type: TYPES[extension] ?? "application/octet-stream", text, etag: etagOf(text) };
 }
 
-/** Loaded only when there is something to compile: the package brings no compiler. */
+/** Loaded only when needed: the package does not depend on a compiler. */
 async function compiler(): Promise<(source: string, name: string) => string> {
   try {
     const { default: ts } = await import("typescript");
@@ -54,6 +54,6 @@ async function compiler(): Promise<(source: string, name: string) => string> {
     };
     return (source, fileName) => ts.transpileModule(source, { compilerOptions, fileName }).outputText;
   } catch (cause) {
-    throw new AgentError("internal", "the page is not built, and there is no compiler to build it: run npm run build", { cause });
+    throw new AgentError("internal", "The page is not built and TypeScript is not installed: run npm run build", { cause });
   }
 }

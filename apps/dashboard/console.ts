@@ -2,22 +2,24 @@ import type { Interface, Json, JsonObject, Maybe, State } from "../../src/index.
 import type { CaptureLog } from "../../src/public/inspect.js";
 import type { Decision } from "../../src/router/index.js";
 
-/** One agent on the map. */
+type Maybe<T> = T | undefined;
+
+/** One node on the map. */
 export interface NodeState {
   readonly id: string;
   readonly title: string;
-  /** `agent`: stands behind the gateway. `gateway`: translates. `caller`: somebody who calls. `missing`: planned, cannot be had. */
+  /** `agent`: an upstream. `gateway`: translates. `caller`: a client. `missing`: planned, but not available. */
   readonly kind: "agent" | "gateway" | "caller" | "missing";
-  /** What it really speaks: `a2a@0.3/JSONRPC`. */
+  /** Its interfaces: `a2a@0.3/JSONRPC`. */
   readonly speaks: readonly string[];
   readonly url: Maybe<string>;
   readonly health: "up" | "starting" | "down" | "unknown";
-  /** One sentence: why it is down, or what it is. */
+  /** One sentence: a description, or why it is down. */
   readonly note: string;
-  /** Of the process behind it, where we started it. */
+  /** Process id, if we started the process. */
   readonly pid?: Maybe<number>;
   readonly restarts?: Maybe<number>;
-  /** What may be done to it from the page. */
+  /** Actions available on the page. */
   readonly actions: readonly ("kill" | "restart")[];
 }
 
@@ -25,17 +27,18 @@ export interface NodeState {
 export interface LinkState {
   readonly from: string;
   readonly to: string;
-  /** The protocol on each side; they differ where a bridge stands. */
+  /** The protocol on each side; they differ if the link is bridged. */
   readonly fromProtocol: string;
   readonly toProtocol: string;
   readonly bridged: boolean;
   readonly features: readonly { readonly name: string; readonly on: boolean; readonly by: string }[];
   readonly messages: number;
   readonly failures: number;
-  /** Of the last minutes, oldest first, in milliseconds. */
+  /** Recent latencies, oldest first, in milliseconds. */
   readonly latencies: readonly number[];
 }
 
+/** One circuit breaker. */
 export interface BreakerState {
   readonly destination: string;
   readonly state: "closed" | "open" | "half-open";
@@ -43,14 +46,16 @@ export interface BreakerState {
   readonly because: string;
 }
 
+/** One queue. */
 export interface QueueState {
   readonly name: string;
   readonly depth: number;
   readonly limit: number;
-  /** Of the last minutes, oldest first. */
+  /** Recent depths, oldest first. */
   readonly history: readonly number[];
 }
 
+/** One line of the task list. */
 export interface TaskLine {
   readonly id: string;
   readonly agent: string;
@@ -59,7 +64,7 @@ export interface TaskLine {
   readonly text: string;
 }
 
-/** What happens, in one line: decisions, hedges, breaker changes, deaths and restarts. */
+/** One event: a decision, a hedge, a circuit breaker change, a crash or a restart. */
 export interface NetworkEvent {
   readonly at: number;
   readonly kind: string;
@@ -68,7 +73,7 @@ export interface NetworkEvent {
   readonly traceId?: Maybe<string>;
 }
 
-/** Everything on the page but messages. */
+/** Everything on the page except messages. */
 export interface NetworkState {
   readonly title: string;
   readonly startedAt: number;
@@ -81,28 +86,28 @@ export interface NetworkState {
   readonly counters: { readonly [name: string]: number };
 }
 
-/** A message from the page to one agent, by one way. */
+/** A message from the page to one agent over one interface. */
 export interface PageMessage {
   readonly node: string;
-  /** `a2a@1.0/GRPC`: which of the ways in front is taken. */
+  /** The listener interface to use: `a2a@1.0/GRPC`. */
   readonly way: string;
   readonly text: string;
   readonly stream: boolean;
 }
 
-/** What stands behind the page. Whoever serves it brings this. */
+/** The data source and actions of the dashboard, implemented by its host. */
 export interface Console {
   state(): NetworkState;
-  /** Told whenever `state()` would give something new; the page asks at most a few times a second. */
+  /** Calls `run` whenever `state()` changes; the page is updated at most a few times a second. */
   onChange(run: () => void): () => void;
-  /** Aborted when what stands behind the page goes away: pages that look must not hold it up. */
+  /** Aborted when the host shuts down, so that open pages do not delay it. */
   readonly ending?: AbortSignal;
-  readonly sightings: CaptureLog;
+  readonly messages: CaptureLog;
   tasks(limit: number): Promise<readonly TaskLine[]>;
   taskEvents(id: string): Promise<readonly JsonObject[]>;
-  /** The ways by which a node can be called from the page. */
-  ways(node: string): readonly Interface[];
-  /** Absent where nothing may be sent. */
+  /** Interfaces by which the page can call a node. */
+  interfaces(node: string): readonly Interface[];
+  /** Absent if sending is not supported. */
   send?(message: PageMessage, signal: AbortSignal): AsyncIterable<Json>;
   act?(node: string, action: "kill" | "restart"): Promise<void>;
 }

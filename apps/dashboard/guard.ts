@@ -2,30 +2,32 @@ import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { AgentError, type Maybe } from "../../src/index.js";
 import type { HttpRequest } from "../../src/public/protocols.js";
 
-/** Who may see the page, and who may act from it. */
+type Maybe<T> = T | undefined;
+
+/** Access control of the page. */
 export interface GuardOptions {
-  /** Who may look. Without it: whoever sits at this machine, and was not forwarded by somebody. */
+  /** Read access. Default: direct connections from loopback. */
   mayLook?(request: HttpRequest): boolean | Promise<boolean>;
-  /** The word of the start-up line that lets the page act. Without it nobody acts. */
+  /** The token required for actions. Without it the page is read-only. */
   readonly token: Maybe<string>;
-  /** The address people use where a proxy stands in front: its pages count as our own too. */
+  /** Public URL of a proxy in front: its origin is accepted too. */
   readonly publicUrl?: Maybe<string>;
 }
 
-/** Throws where somebody may not. */
+/** Throws if access is denied. */
 export interface Guard {
   look(request: HttpRequest): Promise<void>;
-  /** The token, and a page of our own that shows it: a foreign page cannot read the token, and cannot forge the origin. */
+  /** Requires the token and our own origin: a foreign page can neither read the token nor forge the origin. */
   act(request: HttpRequest): Promise<void>;
   holdsToken(request: HttpRequest): boolean;
 }
 
-export function createGuard({ mayLook = isNear, token, publicUrl }: GuardOptions): Guard {
+export function createGuard({ mayLook = isLoopback, token, publicUrl }: GuardOptions): Guard {
   const holdsToken = tokenCheck(token);
-  const front = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
+  const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
 
   async function look(request: HttpRequest): Promise<void> {
-    if (!(await mayLook(request))) throw new AgentError("not_found", `nothing answers ${request.method} ${request.path}`);
+    if (!(await mayLook(request))) throw new AgentError("not_found", `No route for ${request.method} ${request.path}`);
   }
   return {
     look,
@@ -33,22 +35,22 @@ export function createGuard({ mayLook = isNear, token, publicUrl }: GuardOptions
     async act(request) {
       await look(request);
       const { origin } = request.headers;
-      if (origin === undefined || (origin !== new URL(request.target).origin && origin !== front))
-        throw new AgentError("forbidden", "only the page itself may act", { field: "origin" });
-      if (token === undefined) throw new AgentError("forbidden", "this page was started without a token: it can only be read");
+      if (origin === undefined || (origin !== new URL(request.target).origin && origin !== publicOrigin))
+        throw new AgentError("forbidden", "Actions are accepted only from the page itself", { field: "origin" });
+      if (token === undefined) throw new AgentError("forbidden", "The page is read-only: it was started without a token");
       if (!holdsToken(request))
-        throw new AgentError("unauthenticated", "acting needs the token of the start-up line", { field: "x-koine-token" });
+        throw new AgentError("unauthenticated", "Actions require the token printed at start", { field: "x-koine-token" });
     },
   };
 }
 
-const isNear = (request: HttpRequest): boolean => request.connection.loopback;
+const isLoopback = (request: HttpRequest): boolean => request.connection.loopback;
 
-/** Digests under a key of this process are compared: how long it takes tells nothing about the token, nor about its length. */
+/** Compares keyed digests, so that timing reveals neither the token nor its length. */
 function tokenCheck(token: Maybe<string>): (request: HttpRequest) => boolean {
   if (token === undefined || token === "") return () => false;
-  const blind = randomBytes(32).toString("hex");
-  const digest = (text: string): Buffer => hash("sha256", blind + text, "buffer");
-  const wanted = digest(token);
-  return ({ headers }) => timingSafeEqual(digest(headers["x-koine-token"] ?? ""), wanted);
+  const salt = randomBytes(32).toString("hex");
+  const digest = (text: string): Buffer => hash("sha256", salt + text, "buffer");
+  const expected = digest(token);
+  return ({ headers }) => timingSafeEqual(digest(headers["x-koine-token"] ?? ""), expected);
 }

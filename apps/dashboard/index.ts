@@ -1,4 +1,4 @@
-/** The page that shows a network at work: its routes, and what whoever serves it must bring. */
+/** The dashboard: its routes, and the interface its host must implement. */
 export type {
   BreakerState,
   Console,

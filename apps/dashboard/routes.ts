@@ -11,13 +11,13 @@ export type DashboardOptions = GuardOptions;
 
 type Answer = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
-/** Tasks the page lists. */
+/** Limit of listed tasks. */
 const TASKS_LISTED = 200;
 const ASSET_PREFIX = "/koine/assets/";
 const TASK_PREFIX = "/koine/api/tasks/";
 const NODE_PREFIX = "/koine/api/nodes/";
 
-/** Nothing from elsewhere, nothing inline, no markup made from text, in nobody's frame. */
+/** No foreign or inline content, no markup from text, no framing. */
 const SAFE_HEADERS = {
   "content-security-policy":
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
@@ -28,7 +28,7 @@ const SAFE_HEADERS = {
   "cross-origin-resource-policy": "same-origin",
 } as const;
 
-/** The page and everything it asks for beside messages, to be put on the gateway's own port. */
+/** Routes of the page and its API, except for messages, for the gateway's listener. */
 export function dashboardRoutes(console: Console, options: DashboardOptions): readonly ExtraRoute[] {
   const guard = createGuard(options);
   const asset = assetServer();
@@ -49,7 +49,7 @@ export function dashboardRoutes(console: Console, options: DashboardOptions): re
     { route: { method: "GET", path: "/koine/api/state/feed" }, exchange: guarded(guard.look, stateFeed(console)) },
     ...read("/koine/api/tasks", async () => json({ tasks: await console.tasks(TASKS_LISTED) })),
     ...read(`${TASK_PREFIX}*`, async (request) => json({ events: await console.taskEvents(taskOf(request)) })),
-    ...read(`${NODE_PREFIX}*`, (request) => json({ ways: waysOf(console, request) })),
+    ...read(`${NODE_PREFIX}*`, (request) => json({ ways: interfacesOf(console, request) })),
     act(`${NODE_PREFIX}*`, (request) => actOn(console, request)),
     ...(send === undefined ? [] : [act("/koine/api/send", sendLines(send.bind(console)))]),
   ];
@@ -69,7 +69,7 @@ const STATUS: { readonly [code in ErrorCode]?: number } = {
   unavailable: 503,
 };
 
-/** Whatever is answered, and whatever is thrown, carries the same headers. */
+/** Adds the security headers to every response, errors included. */
 function guarded(allow: (request: HttpRequest) => Promise<void>, answer: Answer): Answer {
   return async (request) => {
     const response = await allow(request)
@@ -87,13 +87,13 @@ function refusal(thrown: unknown): HttpResponse {
 
 const json = (value: unknown): HttpResponse => jsonResponse(200, JSON.stringify(value));
 
-/** What this visitor may do here, so that the page can say so before anybody tries. */
+/** Permissions of this visitor, so that the page can disable what is not allowed. */
 function session(console: Console, guard: Guard, request: HttpRequest): { readonly [name: string]: boolean } {
   const holdsToken = guard.holdsToken(request);
   return { holdsToken, maySend: holdsToken && console.send !== undefined, mayAct: holdsToken && console.act !== undefined };
 }
 
-/** Files are read once, by the first who asks; after a failure the next one tries again. */
+/** Files are read once, on the first request; a failure is retried by the next. */
 function assetServer(): (request: HttpRequest, name: string) => Promise<HttpResponse> {
   let reading: Promise<ReadonlyMap<string, Asset>> | undefined;
   return async (request, name) => {
@@ -103,7 +103,7 @@ function assetServer(): (request: HttpRequest, name: string) => Promise<HttpResp
       throw thrown;
     });
     const found = assets.get(name);
-    if (found === undefined) throw new AgentError("not_found", `the page has no file ${JSON.stringify(name.slice(0, 100))}`);
+    if (found === undefined) throw new AgentError("not_found", `The page has no file ${JSON.stringify(name.slice(0, 100))}`);
     const headers = { "content-type": found.type, etag: found.etag, "cache-control": "no-cache" };
     if (isFresh(request.headers["if-none-match"], found.etag)) return { status: 304, headers, body: undefined };
     return { status: 200, headers, body: found.text };
@@ -112,19 +112,18 @@ function assetServer(): (request: HttpRequest, name: string) => Promise<HttpResp
 
 const taskOf = (request: HttpRequest): string => decoded(request.path.slice(TASK_PREFIX.length));
 
-function waysOf(console: Console, request: HttpRequest): unknown {
+function interfacesOf(console: Console, request: HttpRequest): unknown {
   const { node, rest } = nodeOf(request);
-  if (rest !== "ways") throw new AgentError("not_found", `nothing answers ${request.method} ${request.path}`);
-  return known(console, node) && console.ways(node);
+  if (rest !== "ways") throw new AgentError("not_found", `No route for ${request.method} ${request.path}`);
+  return known(console, node) && console.interfaces(node);
 }
 
 async function actOn(console: Console, request: HttpRequest): Promise<HttpResponse> {
   const { node, rest } = nodeOf(request);
-  if (rest !== "kill" && rest !== "restart")
-    throw new AgentError("not_found", `nothing answers ${request.method} ${request.path}`);
+  if (rest !== "kill" && rest !== "restart") throw new AgentError("not_found", `No route for ${request.method} ${request.path}`);
   const { actions, title } = known(console, node);
   if (console.act === undefined || !actions.includes(rest))
-    throw new AgentError("conflict", `${title} cannot be asked to ${rest} now`);
+    throw new AgentError("conflict", `${title} does not support ${rest} in its current state`);
   await console.act(node, rest);
   return { status: 204, headers: {}, body: undefined };
 }
@@ -136,7 +135,7 @@ function nodeOf({ path }: HttpRequest): { readonly node: string; readonly rest: 
 
 function known(console: Console, id: string): ReturnType<Console["state"]>["nodes"][number] {
   const node = console.state().nodes.find((each) => each.id === id);
-  if (node === undefined) throw new AgentError("not_found", `there is no node ${JSON.stringify(id.slice(0, 100))}`);
+  if (node === undefined) throw new AgentError("not_found", `Unknown node ${JSON.stringify(id.slice(0, 100))}`);
   return node;
 }
 
@@ -144,6 +143,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new AgentError("not_found", "the address is not written in UTF-8");
+    throw new AgentError("not_found", "The path is not valid UTF-8");
   }
 }

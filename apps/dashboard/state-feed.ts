@@ -3,19 +3,19 @@ import { encodeSse, SSE_COMMENT } from "../../src/internal.js";
 import type { HttpResponse } from "../../src/public/protocols.js";
 import type { Console, NetworkState } from "./console.js";
 
-/** A page is told at most five times a second, however fast things change. */
+/** Minimum interval between updates. */
 const STATE_EVERY_MS = 200;
-/** Pages that look at the same time. */
+/** Limit of open feeds. */
 const STATE_READERS = 64;
-/** A silent stream gets a comment this often, so that proxies keep it. */
+/** Interval of keep-alive comments. */
 export const KEEP_ALIVE_MS = 15_000;
 
-/** The state as server-sent events: the first holds everything, later ones only the members that changed. */
+/** Streams the state as server-sent events: first the whole state, then only changed members. */
 export function stateFeed(console: Console): () => HttpResponse {
   let readers = 0;
   return () => {
     if (readers >= STATE_READERS)
-      throw new AgentError("overloaded", `${STATE_READERS} pages are looking already`, { retryAfterMs: 5_000 });
+      throw new AgentError("overloaded", `${STATE_READERS} pages are already open; retry later`, { retryAfterMs: 5_000 });
     readers++;
     return {
       status: 200,
@@ -26,21 +26,21 @@ export function stateFeed(console: Console): () => HttpResponse {
   };
 }
 
-const OVER: IteratorResult<string, void> = Object.freeze({ done: true, value: undefined });
+const DONE: IteratorResult<string, void> = Object.freeze({ done: true, value: undefined });
 
-/** Pulled by the socket: whoever reads slowly is told less often, and nothing piles up. */
+/** Pulled by the socket: slow readers get fewer updates, and nothing is buffered. */
 class StateBody implements AsyncIterableIterator<string> {
   readonly #console: Console;
-  readonly #told = new Map<string, string>();
+  readonly #sent = new Map<string, string>();
   readonly #stopListening: () => void;
-  readonly #left: () => void;
+  readonly #onClose: () => void;
   #changed = true;
   #ended = false;
   #wake = (): void => undefined;
 
-  constructor(console: Console, left: () => void) {
+  constructor(console: Console, onClose: () => void) {
     this.#console = console;
-    this.#left = left;
+    this.#onClose = onClose;
     this.#stopListening = console.onChange(() => {
       this.#changed = true;
       this.#wake();
@@ -55,19 +55,19 @@ class StateBody implements AsyncIterableIterator<string> {
 
   async next(): Promise<IteratorResult<string, void>> {
     while (!this.#ended) {
-      if (this.#told.size > 0) await this.#wait(STATE_EVERY_MS);
+      if (this.#sent.size > 0) await this.#wait(STATE_EVERY_MS);
       if (!this.#changed && !this.#ended) await this.#wait();
       if (this.#ended) break;
       this.#changed = false;
-      const news = this.#news(this.#console.state());
-      if (news !== undefined) return { done: false, value: encodeSse(news, undefined, "state") };
+      const changes = this.#changes(this.#console.state());
+      if (changes !== undefined) return { done: false, value: encodeSse(changes, undefined, "state") };
     }
-    return OVER;
+    return DONE;
   }
 
   async return(): Promise<IteratorResult<string, void>> {
     this.#end();
-    return OVER;
+    return DONE;
   }
 
   readonly #end = (): void => {
@@ -75,11 +75,11 @@ class StateBody implements AsyncIterableIterator<string> {
     this.#ended = true;
     this.#console.ending?.removeEventListener("abort", this.#end);
     this.#stopListening();
-    this.#left();
+    this.#onClose();
     this.#wake();
   };
 
-  /** For a time, or until something changes; hanging up ends both. */
+  /** Waits for a time, or for the next change; closing ends both. */
   #wait(ms?: number): Promise<void> {
     return new Promise((resolve) => {
       if (ms === undefined) {
@@ -95,13 +95,13 @@ class StateBody implements AsyncIterableIterator<string> {
     });
   }
 
-  /** The members that read otherwise than this reader was told, as one document. */
-  #news(state: NetworkState): string | undefined {
+  /** The members that changed since the last event of this reader. */
+  #changes(state: NetworkState): string | undefined {
     const members: string[] = [];
     for (const [name, value] of Object.entries(state)) {
       const text = JSON.stringify(value) ?? "null";
-      if (this.#told.get(name) === text) continue;
-      this.#told.set(name, text);
+      if (this.#sent.get(name) === text) continue;
+      this.#sent.set(name, text);
       members.push(`${JSON.stringify(name)}:${text}`);
     }
     return members.length === 0 ? undefined : `{${members.join(",")}}`;

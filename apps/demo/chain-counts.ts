@@ -1,11 +1,11 @@
 import type { CapturedMessage, CaptureLog } from "../../src/public/inspect.js";
 import type { NetworkLink } from "../../src/public/network.js";
 
-/** How many times of each caller are kept, and how many sightings are remembered as counted. */
+/** Limits: latencies per caller, and remembered message ids. */
 const LATENCIES = 120;
 const REMEMBERED = 1_000;
 
-/** An agent that calls others through the gateway. */
+/** Calls of one agent to others through the gateway. */
 export interface ChainCount {
   readonly from: string;
   protocol: string;
@@ -15,7 +15,7 @@ export interface ChainCount {
   readonly latencies: number[];
 }
 
-/** Counts what agents ask each other through the gateway: a call in whose trace the gateway has called the asking agent before. */
+/** Counts calls between agents through the gateway: calls in whose trace the gateway has called the source agent before. */
 export class ChainCounts {
   readonly #log: CaptureLog;
   readonly #links: readonly NetworkLink[];
@@ -39,24 +39,24 @@ export class ChainCounts {
 
   async #follow(): Promise<void> {
     try {
-      for await (const sighting of this.#log.follow({ direction: "in" }, 0, this.#stop.signal))
-        if (sighting.status !== "open" && sighting.operation === "send") this.#see(sighting);
+      for await (const message of this.#log.follow({ direction: "in" }, 0, this.#stop.signal))
+        if (message.status !== "open" && message.operation === "send") this.#add(message);
     } catch {
-      // Nobody counts any more; the demo goes on.
+      // Counting stops; the demo is not affected.
     }
   }
 
-  #see(sighting: CapturedMessage): void {
-    const { id, agent, traceId } = sighting;
+  #add(message: CapturedMessage): void {
+    const { id, agent, traceId } = message;
     if (this.#counted.has(id)) return;
-    const link = this.#links.find(({ src, dst }) => dst === agent && this.#wasAsked(src, traceId));
+    const link = this.#links.find(({ src, dst }) => dst === agent && this.#wasCalled(src, traceId));
     if (link === undefined) return;
     this.#counted.add(id);
     if (this.#counted.size > REMEMBERED) this.#counted.delete(this.#counted.values().next().value ?? "");
-    this.#count(link.src, sighting);
+    this.#count(link.src, message);
   }
 
-  #wasAsked(agent: string, traceId: string): boolean {
+  #wasCalled(agent: string, traceId: string): boolean {
     return this.#log.trace(traceId).some((each) => each.direction === "out" && each.agent === agent);
   }
 

@@ -8,26 +8,26 @@ import { SCENES } from "./scenes.js";
 export interface CheckedItem {
   readonly what: string;
   readonly ok: boolean;
-  /** What was seen, or what was wrong. */
+  /** The observation, or the problem. */
   readonly says: string;
   readonly ms: number;
 }
 
-/** For everything together. */
+/** Time limit of the whole check. */
 const CHECK_MS = 60_000;
-/** What is always left for ending everything. */
+/** Reserved for the shutdown. */
 const STOP_MS = 5_000;
-const OVER = new AgentError("deadline", `the whole check has ${CHECK_MS / 1000} s, and they are over`);
+const TIMEOUT = new AgentError("deadline", `The check exceeded its limit of ${CHECK_MS / 1000} s`);
 
-/** Runs the demo once: starts it, tries everything in it, and ends it. Yields each result as it is known; never throws. */
+/** Starts the demo, runs every check and stops it. Yields each result; never throws. */
 export async function* checkDemo(port: number, stop: AbortSignal): AsyncGenerator<CheckedItem, void, void> {
-  // Held by the timer itself until the time is over: nothing that waits for it may lose it.
+  // Not released early: pending checks depend on it.
   const { signal } = limitedSignal(stop, CHECK_MS - STOP_MS);
-  const over = aborted(signal, () => (stop.aborted ? AgentError.from(stop.reason) : OVER));
+  const over = aborted(signal, () => (stop.aborted ? AgentError.from(stop.reason) : TIMEOUT));
   const within = <T>(work: Promise<T>): Promise<T> => Promise.race([work, over]);
   const opening = openDemo({ port, signal });
-  const opened = await tried(
-    "every agent that can be had is up, and the gateway is open",
+  const opened = await runCheck(
+    "all available agents are up and the gateway is open",
     async () => `${(await opening).present().length} agents`,
   );
   yield opened;
@@ -35,20 +35,20 @@ export async function* checkDemo(port: number, stop: AbortSignal): AsyncGenerato
   const running = await opening;
   for (const scene of SCENES) {
     if (signal.aborted || !running.present().includes(scene.agent)) continue;
-    const [spoken] = running.network.nodes().flatMap(({ id, pin }) => (id === scene.agent ? [pin] : []));
-    yield await tried(`${scene.tries}: ${scene.visitor} by ${scene.way} → ${scene.agent} on ${spoken}`, async () => {
+    const [upstreamPin] = running.network.nodes().flatMap(({ id, pin }) => (id === scene.agent ? [pin] : []));
+    yield await runCheck(`${scene.tries}: ${scene.visitor} by ${scene.pin} → ${scene.agent} on ${upstreamPin}`, async () => {
       const { error, says } = await within(running.traffic.play(scene));
       if (error !== undefined) throw error;
       return says;
     });
   }
-  for (const { what, check } of CHECKS) if (!signal.aborted) yield await tried(what, () => within(check(running)));
-  yield await tried("nothing is left running", () => ended(running));
+  for (const { what, check } of CHECKS) if (!signal.aborted) yield await runCheck(what, () => within(check(running)));
+  yield await runCheck("no process is left running", () => ended(running));
 }
 
-async function tried(what: string, work: () => Promise<string>): Promise<CheckedItem> {
-  const begun = performance.now();
-  const after = (): number => Math.round(performance.now() - begun);
+async function runCheck(what: string, work: () => Promise<string>): Promise<CheckedItem> {
+  const startedAt = performance.now();
+  const after = (): number => Math.round(performance.now() - startedAt);
   try {
     return { what, ok: true, says: await work(), ms: after() };
   } catch (thrown) {
@@ -56,14 +56,14 @@ async function tried(what: string, work: () => Promise<string>): Promise<Checked
   }
 }
 
-/** Never resolves. */
+/** Rejects on abort; never resolves. */
 function aborted(signal: AbortSignal, reason: () => AgentError): Promise<never> {
   const over = new Promise<never>((_resolve, reject) => {
     const end = (): void => reject(reason());
     if (signal.aborted) end();
     else signal.addEventListener("abort", end, { once: true });
   });
-  // Whoever waits for it hears of it; where nobody does, that is no failure.
+  // Avoids an unhandled rejection if nothing awaits it.
   over.catch(() => undefined);
   return over;
 }
@@ -72,8 +72,8 @@ async function ended(demo: Demo): Promise<string> {
   const pids = demo.network.nodes().flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
   await demo.stop();
   const alive = pids.filter(isAlive);
-  if (alive.length > 0) throw new AgentError("internal", `still running: ${alive.join(", ")}`);
-  return `${pids.length} processes have ended`;
+  if (alive.length > 0) throw new AgentError("internal", `Still running: ${alive.join(", ")}`);
+  return `${pids.length} processes ended`;
 }
 
 function isAlive(pid: number): boolean {

@@ -1,29 +1,30 @@
+import { agent, type Server, serve } from "../../src/index.js";
 import type { Gateway } from "../gateway/index.js";
 import type { Plan } from "../up/index.js";
 
-/** For one message, with its tries. */
+/** Timeout of one message. */
 const TIMEOUT_MS = 60_000;
-/** A breaker that stays open for longer than an agent needs to come back would only hide that it did. */
+/** Short, so that a restarted agent is used again at once. */
 const BREAKER_OPEN_MS = 1_000;
-/** Answers at the bare address too, which is the only one that gRPC has. */
+/** Also served at the root path, which is the only one that gRPC has. */
 const DEFAULT_AGENT = "cranes";
 
-/** The agents that something here can speak with, the default one first. */
-export function agentsBehind({ modules, network }: Plan) {
+/** Agents whose protocol is registered, the default agent first. */
+export function upstreamAgents({ modules, network }: Plan) {
   const agents = modules.flatMap(({ id, port, pin }) => {
-    const spoken = pin ?? network.nodes.find((node) => node.id === id)?.spokenBy;
-    return spoken === undefined ? [] : [{ name: id, upstream: `http://127.0.0.1:${port}`, pin: spoken }];
+    const upstreamPin = pin ?? network.nodes.find((node) => node.id === id)?.spokenBy;
+    return upstreamPin === undefined ? [] : [{ name: id, upstream: `http://127.0.0.1:${port}`, pin: upstreamPin }];
   });
   return agents.toSorted((a, b) => Number(b.name === DEFAULT_AGENT) - Number(a.name === DEFAULT_AGENT));
 }
 
-/** One gateway in front of all of them, with its page. */
-export async function openHarbourGateway(plan: Plan, port: number, onError?: (thrown: unknown) => void): Promise<Gateway> {
-  // Loaded while the agents start, and not before: they are what takes time.
+/** Opens the gateway of the demo with its page. */
+export async function openDemoGateway(plan: Plan, port: number, onError?: (thrown: unknown) => void): Promise<Gateway> {
+  // Loaded late: starting the agents takes longer.
   const { configFrom, openGateway } = await import("../gateway/index.js");
   const document = {
     listen: { port },
-    agents: agentsBehind(plan),
+    agents: upstreamAgents(plan),
     defaults: {
       timeoutMs: TIMEOUT_MS,
       policies: { retry: true, breaker: { openMs: BREAKER_OPEN_MS }, bulkhead: true },
@@ -32,4 +33,18 @@ export async function openHarbourGateway(plan: Plan, port: number, onError?: (th
   };
   const config = configFrom(document, { folder: plan.folder, env: {} });
   return openGateway(config, onError === undefined ? {} : { onError });
+}
+
+/**
+ * Holds the gateway's port while its upstreams start. They need each other's gateway addresses before the gateway can open, and
+ * a server with the same agent names has the same addresses.
+ */
+export function reservePort(names: readonly string[], port: number): Promise<Server> {
+  const handle = (): never => {
+    throw new Error("The demo gateway is not open yet");
+  };
+  return serve(
+    names.map((name) => agent({ name, description: "Starting", handle })),
+    { port },
+  );
 }

@@ -2,74 +2,74 @@ import { AgentError } from "../../src/index.js";
 import { limitedSignal } from "../../src/internal.js";
 import type { Decision } from "../../src/router/index.js";
 import type { Gateway } from "../gateway/index.js";
-import { type Launched, launch, type NodeStatus, type OutputStream, type Plan } from "../up/index.js";
+import { type LaunchedNetwork, launch, type NodeStatus, type OutputStream, type Plan } from "../up/index.js";
 import { addressOf } from "./addresses.js";
 import { ChainCounts } from "./chain-counts.js";
-import { agentsBehind, openHarbourGateway } from "./harbour-gateway.js";
+import { openDemoGateway, reservePort, upstreamAgents } from "./demo-gateway.js";
 import { networkConsole } from "./network-console.js";
-import { type Harbour, planHarbour } from "./plan.js";
+import { type DemoPlan, planDemo } from "./plan.js";
 import { freePort } from "./ports.js";
-import { ProcessNews } from "./process-news.js";
-import { reservePort } from "./reserve-port.js";
+import { ProcessEvents } from "./process-events.js";
 import { Traffic } from "./traffic.js";
 
+/** Options of `openDemo`. */
 export interface DemoOptions {
-  /** Of the gateway and its page; the agents get those after it. The next free one is taken where it is not. Zero: any. */
+  /** Port of the gateway; the agents get the following ones. Ports in use are skipped. 0: any. */
   readonly port: number;
-  /** Stops the start; a demo that has started is stopped by `stop`. */
+  /** Aborts the start; use `stop` afterwards. */
   readonly signal?: AbortSignal;
-  /** Hears what the router decided, before anything starts. */
-  readonly onPlanned?: (harbour: Harbour) => void;
+  /** Called with the decisions before anything starts. */
+  readonly onPlanned?: (demoPlan: DemoPlan) => void;
   readonly onStatus?: (status: NodeStatus) => void;
-  /** Hears every line that an agent writes. */
+  /** Called with every output line of an agent. */
   readonly onOutput?: (id: string, stream: OutputStream, line: string) => void;
-  /** Hears what went wrong inside. */
+  /** Called with internal errors. */
   readonly onError?: (thrown: unknown) => void;
 }
 
-/** The harbour, running: agents in processes of their own, one gateway in front of them, and visitors. */
+/** The running demo: agent processes, one gateway, and simulated traffic. */
 export interface Demo {
   readonly decisions: readonly Decision[];
   readonly plan: Plan;
   readonly gateway: Gateway;
-  readonly network: Launched;
+  readonly network: LaunchedNetwork;
   readonly traffic: Traffic;
-  /** The ids of the agents that answer now. */
+  /** Ids of the healthy agents. */
   present(): readonly string[];
-  /** Told whenever something changed. The returned function ends that. */
+  /** Subscribes to changes. Returns the function that unsubscribes. */
   onChange(run: () => void): () => void;
-  /** Ends everything; resolves when nothing is left running. */
+  /** Stops everything; resolves when no process is left. */
   stop(): Promise<void>;
 }
 
-/** From the start until all agents answer. */
+/** Time limit until all agents are ready. */
 const READY_MS = 30_000;
-/** A demo that is told to stop does not wait for long jobs. */
+/** Shutdown does not wait for long jobs. */
 const DRAIN_MS = 2_000;
 
-/** Routes the scenario, starts what the decisions ask for, and opens the gateway as soon as every agent answers. */
+/** Routes the scenario, starts the agents, and opens the gateway once all are ready. */
 export async function openDemo(options: DemoOptions): Promise<Demo> {
   const given = new Set<number>();
   const port = await freePort(options.port, given);
-  const harbour = await planHarbour(options.port === 0 ? 0 : port + 1, given);
-  options.onPlanned?.(harbour);
-  const network = await launchBehind(port, harbour.plan, options);
+  const demoPlan = await planDemo(options.port === 0 ? 0 : port + 1, given);
+  options.onPlanned?.(demoPlan);
+  const network = await launchAgents(port, demoPlan.plan, options);
   try {
-    return demoOf(harbour, network, await openHarbourGateway(harbour.plan, port, options.onError));
+    return demoOf(demoPlan, network, await openDemoGateway(demoPlan.plan, port, options.onError));
   } catch (thrown) {
     await network.stop();
     throw thrown;
   }
 }
 
-/** Starts the processes, with the gateway's addresses for those who reach each other by a bridge, and waits until all answer. */
-async function launchBehind(port: number, plan: Plan, { onOutput, onStatus, signal }: DemoOptions): Promise<Launched> {
-  const names = agentsBehind(plan).map(({ name }) => name);
-  const doorkeeper = await reservePort(names, port);
+/** Starts the agents, with the gateway as bridge between them, and waits until all are ready. */
+async function launchAgents(port: number, plan: Plan, { onOutput, onStatus, signal }: DemoOptions): Promise<LaunchedNetwork> {
+  const names = upstreamAgents(plan).map(({ name }) => name);
+  const reservation = await reservePort(names, port);
   try {
     const network = await launch(plan, {
       limits: { drainMs: DRAIN_MS },
-      hostBridge: async ({ dst, pin }) => addressOf(doorkeeper, dst, pin),
+      hostBridge: async ({ dst, pin }) => addressOf(reservation, dst, pin),
       ...(onOutput === undefined ? {} : { onOutput }),
     });
     if (onStatus !== undefined) network.onChange(onStatus);
@@ -79,41 +79,41 @@ async function launchBehind(port: number, plan: Plan, { onOutput, onStatus, sign
     });
     return network;
   } finally {
-    await doorkeeper.close();
+    await reservation.close();
   }
 }
 
-/** Rejects where an agent does not answer in time, or when somebody does not want to wait any longer. */
-async function settled(network: Launched, stop: AbortSignal = new AbortController().signal): Promise<void> {
-  const { signal, stop: letGo } = limitedSignal(stop, READY_MS);
+/** Rejects on timeout, on abort, or if an agent was given up. */
+async function settled(network: LaunchedNetwork, stop: AbortSignal = new AbortController().signal): Promise<void> {
+  const { signal, stop: release } = limitedSignal(stop, READY_MS);
   const ended = new Promise<never>((_resolve, reject) => {
-    const end = (): void => reject(stop.aborted ? AgentError.from(stop.reason) : lateError(network));
+    const end = (): void => reject(stop.aborted ? AgentError.from(stop.reason) : startError(network));
     if (signal.aborted) end();
     else signal.addEventListener("abort", end, { once: true });
   });
-  await Promise.race([network.settled(), ended]).finally(letGo);
-  if (network.nodes().some(({ state }) => state === "gave-up")) throw lateError(network);
+  await Promise.race([network.settled(), ended]).finally(release);
+  if (network.nodes().some(({ state }) => state === "gave-up")) throw startError(network);
 }
 
-function lateError(network: Launched): AgentError {
+function startError(network: LaunchedNetwork): AgentError {
   const missing = network.nodes().filter(({ state }) => state !== "ready" && state !== "unspoken");
-  const words = missing.map(({ id, state, problem }) => `${id} (${problem ?? state})`).join(", ");
-  return new AgentError("unavailable", `not every agent of the demo could be started: ${words}`);
+  const details = missing.map(({ id, state, problem }) => `${id} (${problem ?? state})`).join(", ");
+  return new AgentError("unavailable", `Not all demo agents could be started: ${details}`);
 }
 
-function demoOf(harbour: Harbour, network: Launched, gateway: Gateway): Demo {
+function demoOf(demoPlan: DemoPlan, network: LaunchedNetwork, gateway: Gateway): Demo {
   const present: Demo["present"] = () => {
     const up = new Set(gateway.agents().flatMap(({ name, health }) => (health === "up" ? [name] : [])));
     return network.nodes().flatMap(({ id, state }) => (state === "ready" && up.has(id) ? [id] : []));
   };
   const traffic = new Traffic(gateway, present);
   const { console } = gateway;
-  const chains = new ChainCounts(console.sightings, harbour.plan.network.links);
-  const news = new ProcessNews(network, Date.now);
-  // The page looks at this very object, so that what is added to it is on the page.
-  Object.assign(console, networkConsole({ ...console }, { harbour, network, traffic, chains, news }));
+  const chains = new ChainCounts(console.messages, demoPlan.plan.network.links);
+  const processEvents = new ProcessEvents(network, Date.now);
+  // The page reads this object, so it is extended in place.
+  Object.assign(console, networkConsole({ ...console }, { demoPlan, network, traffic, chains, processEvents }));
   return {
-    ...harbour,
+    ...demoPlan,
     gateway,
     network,
     traffic,
@@ -121,9 +121,9 @@ function demoOf(harbour: Harbour, network: Launched, gateway: Gateway): Demo {
     onChange: (run) => console.onChange(run),
     async stop() {
       chains.close();
-      news.close();
+      processEvents.close();
       await traffic.stop();
-      // The gateway lets go of the agents first, so that none of them waits for a caller that is gone.
+      // The gateway disconnects first, so that no agent waits for a caller.
       await gateway.close();
       await network.stop();
     },

@@ -1,6 +1,6 @@
 import { AgentError } from "../../src/index.js";
 
-/** Throws, in words, what is not as it must be. */
-export function mustHold(isSo: boolean, otherwise: string): void {
-  if (!isSo) throw new AgentError("bad_peer", otherwise);
+/** Throws an error with the message if the condition is false. */
+export function ensure(condition: boolean, message: string): void {
+  if (!condition) throw new AgentError("bad_peer", message);
 }

@@ -1,25 +1,25 @@
 import type { LinkFeature } from "../../src/public/network.js";
 import type { Console, LinkState, NodeState } from "../dashboard/index.js";
-import type { Launched, NodeStatus } from "../up/index.js";
+import type { LaunchedNetwork, NodeStatus } from "../up/index.js";
 import type { ChainCounts } from "./chain-counts.js";
-import type { Harbour } from "./plan.js";
-import type { ProcessNews } from "./process-news.js";
+import type { DemoPlan } from "./plan.js";
+import type { ProcessEvents } from "./process-events.js";
 import type { Traffic, VisitorCount } from "./traffic.js";
 
 export interface NetworkConsoleParts {
-  readonly harbour: Harbour;
-  readonly network: Launched;
+  readonly demoPlan: DemoPlan;
+  readonly network: LaunchedNetwork;
   readonly traffic: Traffic;
   readonly chains: ChainCounts;
-  readonly news: ProcessNews;
+  readonly processEvents: ProcessEvents;
 }
 
-/** The gateway knows its callers by what they show, and here nobody has to show anything: our visitors take the place of this one. */
-const NOBODY = "caller:anonymous";
+/** The demo has no authentication, so all callers are anonymous to the gateway: the visitors replace this node. */
+const ANONYMOUS = "caller:anonymous";
 
-/** What the page shows of the gateway, with what only the demo knows: processes, decisions, visitors, and who is missing. */
+/** Extends the gateway's console with processes, decisions, visitors and missing agents. */
 export function networkConsole(own: Console, parts: NetworkConsoleParts): Console {
-  const { harbour, network, traffic, chains, news } = parts;
+  const { demoPlan, network, traffic, chains, processEvents } = parts;
   return {
     ...own,
     onChange(run) {
@@ -36,17 +36,17 @@ export function networkConsole(own: Console, parts: NetworkConsoleParts): Consol
         ...state,
         title: "harbour",
         nodes: [
-          ...state.nodes.filter(({ id }) => id !== NOBODY).map((node) => withProcess(node, statuses.get(node.id))),
+          ...state.nodes.filter(({ id }) => id !== ANONYMOUS).map((node) => withProcess(node, statuses.get(node.id))),
           ...missing.map(missingNode),
           ...traffic.counts.map(visitorNode),
         ],
         links: [
-          ...state.links.filter(({ from }) => from !== NOBODY).map((link) => withFeatures(link, harbour)),
+          ...state.links.filter(({ from }) => from !== ANONYMOUS).map((link) => withFeatures(link, demoPlan)),
           ...traffic.counts.map(visitorLink),
           ...chains.all.map(({ from, protocol, ...counted }) => linkToGateway(from, protocol, counted)),
         ],
-        decisions: harbour.decisions,
-        happenings: [...state.happenings, ...news.all].toSorted((a, b) => a.at - b.at),
+        decisions: demoPlan.decisions,
+        happenings: [...state.happenings, ...processEvents.all].toSorted((a, b) => a.at - b.at),
       };
     },
     async act(node, action) {
@@ -59,16 +59,16 @@ export function networkConsole(own: Console, parts: NetworkConsoleParts): Consol
 function withProcess(node: NodeState, status: NodeStatus | undefined): NodeState {
   if (status === undefined) return node;
   const { state, pin, pid, restarts, problem } = status;
-  const away = state !== "ready" && state !== "unhealthy";
+  const isAway = state !== "ready" && state !== "unhealthy";
   return {
     ...node,
     speaks: node.speaks.length === 0 ? [pin] : node.speaks,
-    // The keeper of a process knows of its end before anybody who calls it does.
-    health: !away ? node.health : state === "gave-up" || state === "stopped" ? "down" : "starting",
+    // The supervisor detects the end of a process before a health check does.
+    health: !isAway ? node.health : state === "gave-up" || state === "stopped" ? "down" : "starting",
     note: problem ?? node.note,
     pid,
     restarts,
-    actions: state === "gave-up" ? ["restart"] : away ? [] : ["kill", "restart"],
+    actions: state === "gave-up" ? ["restart"] : isAway ? [] : ["kill", "restart"],
   };
 }
 
@@ -80,26 +80,26 @@ function missingNode({ id, protocol, problem }: NodeStatus): NodeState {
     speaks: [protocol],
     url: undefined,
     health: "unknown",
-    note: `${problem ?? "cannot be had"}; nothing stands in for it, and it joins as soon as that is`,
+    note: `${problem ?? "not available"}; the agent starts once the protocol is registered`,
     actions: [],
   };
 }
 
-function visitorNode({ visitor, way, messages }: VisitorCount): NodeState {
+function visitorNode({ visitor, pin, messages }: VisitorCount): NodeState {
   return {
     id: visitorId(visitor),
     title: visitor,
     kind: "caller",
-    speaks: [way],
+    speaks: [pin],
     url: undefined,
     health: "unknown",
-    note: `has sent ${messages} messages`,
+    note: `sent ${messages} messages`,
     actions: [],
   };
 }
 
-function visitorLink({ visitor, way, ...counted }: VisitorCount): LinkState {
-  return linkToGateway(visitorId(visitor), way.split("@", 1)[0] ?? way, counted);
+function visitorLink({ visitor, pin, ...counted }: VisitorCount): LinkState {
+  return linkToGateway(visitorId(visitor), pin.split("@", 1)[0] ?? pin, counted);
 }
 
 const visitorId = (visitor: string): string => `caller:${visitor}`;
@@ -111,8 +111,8 @@ function linkToGateway(from: string, protocol: string, { messages, failures, lat
   return { ...ends, features: [], messages, failures, latencies };
 }
 
-/** What the protocol of the agent brings, as the plan says it. */
-function withFeatures(link: LinkState, { plan }: Harbour): LinkState {
+/** Adds the features of the agent's protocol from the plan. */
+function withFeatures(link: LinkState, { plan }: DemoPlan): LinkState {
   const node = plan.network.nodes.find(({ id }) => id === link.to);
   return node === undefined ? link : { ...link, features: node.features.map(featureOf) };
 }

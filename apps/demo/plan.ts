@@ -8,29 +8,30 @@ import { freePort } from "./ports.js";
 
 const SCENARIO = "scenario.yaml";
 const FOLDER = dirname(fileURLToPath(import.meta.url));
-/** Agents run from source where this does, and compiled where this is. */
+/** Agents run from source if this module does. */
 const EXTENSION = extname(fileURLToPath(import.meta.url));
 
-/** What the harbour has running already; all else is the router's choice. */
+/** Fixed interfaces; the router selects the rest. */
 const PINS: { readonly [id: string]: string } = {
   // "Has been answering since last year and nobody wants to touch it."
   berths: "a2a@0.3/JSONRPC",
   pilots: "a2a@1.0/GRPC",
 };
 
-/** Who asks whom. */
+/** Calls between agents. */
 const CALLS: { readonly [id: string]: readonly string[] } = { pilots: ["rules"], cranes: ["berths"] };
 
-export interface Harbour {
+/** The decisions of the router and the resulting plan. */
+export interface DemoPlan {
   readonly decisions: readonly Decision[];
   readonly plan: Plan;
 }
 
-/** The decisions of the router about the scenario, and the plan they make. Every module has a port of its own from `firstPort` on. */
-export async function planHarbour(firstPort: number, given: Set<number>): Promise<Harbour> {
+/** Routes the scenario and builds the plan. Every module gets its own port, starting at `firstPort`. */
+export async function planDemo(firstPort: number, given: Set<number>): Promise<DemoPlan> {
   const { scenarios, excluded } = await parseScenarioText(await readFile(`${FOLDER}/${SCENARIO}`, "utf8"), SCENARIO);
   const [scenario] = scenarios;
-  if (scenario === undefined || excluded.length > 0) throw new AgentError("invalid_message", `${SCENARIO} cannot be read`);
+  if (scenario === undefined || excluded.length > 0) throw new AgentError("invalid_message", `${SCENARIO} is invalid`);
   const { decisions } = await route(scenario);
   const modules: object[] = [];
   for (const { id } of scenario.modules) {

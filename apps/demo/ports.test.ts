@@ -3,8 +3,8 @@ import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { freePort } from "./ports.js";
 
-describe("a free port", () => {
-  it("is the wanted one, or the next that nobody has and that was not given out", async () => {
+describe("freePort", () => {
+  it("returns the wanted port, or the next one that is neither in use nor given out", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     try {
@@ -22,7 +22,7 @@ describe("a free port", () => {
     }
   });
 
-  it("is whatever the system names where none is wanted", async () => {
+  it("returns any free port for 0", async () => {
     expect(await freePort(0, new Set())).toBeGreaterThan(1023);
   });
 });

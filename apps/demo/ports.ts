@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** How many ports after the wanted one are tried; then the system names one. */
+/** Number of ports to try before the system selects one. */
 const TRIES = 100;
 const LOOPBACK = "127.0.0.1";
 
-/** The first port from the wanted one on that is free, and that was not given out before. Zero: whatever the system names. */
+/** The first free port from the wanted one that was not given out before. 0: any. */
 export async function freePort(wanted: number, given: Set<number>): Promise<number> {
   for (let port = wanted; wanted !== 0 && port < Math.min(wanted + TRIES, 65_536); port++)
     if (!given.has(port) && (await listened(port)) !== undefined) {
@@ -20,7 +20,7 @@ export async function freePort(wanted: number, given: Set<number>): Promise<numb
   }
 }
 
-/** The port, after somebody has listened there for a moment; undefined where nobody can. */
+/** Listens on a port for a moment; undefined if it is not available. */
 async function listened(wanted: number): Promise<number | undefined> {
   const server = createServer();
   try {

@@ -1,17 +1,17 @@
 import type { NetworkEvent } from "../dashboard/index.js";
-import type { Launched, NodeStatus } from "../up/index.js";
+import type { LaunchedNetwork, NodeStatus } from "../up/index.js";
 
-/** News that are kept; the oldest are forgotten. */
+/** Limit of stored events. */
 const KEPT = 200;
 
-/** What happens to the processes, in one line each: deaths, and who is back. */
-export class ProcessNews {
+/** Records crashes and restarts of processes as events. */
+export class ProcessEvents {
   readonly all: NetworkEvent[] = [];
   readonly close: () => void;
 
-  constructor(network: Pick<Launched, "onChange">, now: () => number) {
+  constructor(network: Pick<LaunchedNetwork, "onChange">, now: () => number) {
     this.close = network.onChange((status) => {
-      const says = wordsOf(status);
+      const says = describeStatus(status);
       if (says === undefined) return;
       this.all.push({ at: now(), kind: "process", subject: status.id, says });
       if (this.all.length > KEPT) this.all.shift();
@@ -19,8 +19,8 @@ export class ProcessNews {
   }
 }
 
-/** Nothing is said of a first start, nor of the end of the demo. */
-function wordsOf({ state, pid, restarts, problem = "has ended" }: NodeStatus): string | undefined {
+/** The first start and the shutdown are not events. */
+function describeStatus({ state, pid, restarts, problem = "exited" }: NodeStatus): string | undefined {
   if (state === "restarting" || state === "gave-up") return problem;
-  return state === "ready" && restarts > 0 ? `is back as process ${pid}` : undefined;
+  return state === "ready" && restarts > 0 ? `restarted as process ${pid}` : undefined;
 }

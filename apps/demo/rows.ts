@@ -1,39 +1,39 @@
 import type { Demo } from "./demo.js";
 
-/** One agent of the demo, in figures. */
+/** Figures of one demo agent. */
 export interface AgentRow {
   readonly id: string;
-  /** As the router decided. */
+  /** Protocol selected by the router. */
   readonly protocol: string;
-  /** What it really speaks. Empty where nothing here speaks it. */
+  /** Its interface; empty if its protocol is not registered. */
   readonly way: string;
   readonly url: string;
-  /** `missing` where nothing here speaks its protocol. */
+  /** `missing` if its protocol is not registered. */
   readonly health: "up" | "starting" | "down" | "unknown" | "missing";
   readonly pid: number | undefined;
   readonly restarts: number;
   readonly problem: string | undefined;
-  /** Through the gateway, whoever sent them. */
+  /** Messages through the gateway. */
   readonly messages: number;
   readonly failures: number;
-  /** Of the last answers, in milliseconds; undefined before the first. */
+  /** Recent latency in milliseconds; undefined before the first answer. */
   readonly p50: number | undefined;
   readonly p95: number | undefined;
-  /** What was said to it last. */
+  /** Text of the last message to it. */
   readonly last: string;
 }
 
-/** Calls among which the last message is looked for: most of the others ask about tasks. */
-const LATELY = 20;
+/** Number of recent calls to search for the last message: most are task requests. */
+const RECENT_CALLS = 20;
 
-/** All agents, those that cannot be had included, in the order of the scenario. */
+/** All agents in the order of the scenario, including missing ones. */
 export function agentRows({ network, gateway }: Pick<Demo, "network" | "gateway">): readonly AgentRow[] {
   const { nodes, links } = gateway.console.state();
   return network.nodes().map(({ id, protocol, pin, url, pid, restarts, problem }): AgentRow => {
     const node = nodes.find((each) => each.id === id);
     const link = links.find(({ from, to }) => from === "gateway" && to === id);
     const sorted = (link?.latencies ?? []).toSorted((a, b) => a - b);
-    const lately = gateway.console.sightings.list({ agent: id, direction: "out" }, LATELY);
+    const recent = gateway.console.messages.list({ agent: id, direction: "out" }, RECENT_CALLS);
     return {
       id,
       protocol,
@@ -47,12 +47,12 @@ export function agentRows({ network, gateway }: Pick<Demo, "network" | "gateway"
       failures: link?.failures ?? 0,
       p50: percentile(sorted, 0.5),
       p95: percentile(sorted, 0.95),
-      last: lately.find(({ operation }) => operation === "send")?.text ?? "",
+      last: recent.find(({ operation }) => operation === "send")?.text ?? "",
     };
   });
 }
 
-/** The smallest that at least this share does not exceed. */
+/** Nearest-rank percentile. */
 function percentile(sorted: readonly number[], share: number): number | undefined {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
 }

@@ -1,127 +1,127 @@
 import { AgentError, answerText, type EventOf, type RemoteAgent, type Task, textOf } from "../../src/index.js";
-import { mustHold } from "./must-hold.js";
+import { ensure } from "./ensure.js";
 
-/** What a scene has to work with. */
-export interface Stage {
+/** The client and parameters of a scene. */
+export interface SceneContext {
   readonly peer: RemoteAgent;
   readonly ship: string;
   readonly signal: AbortSignal;
 }
 
-/** Something that a visitor does, in a protocol that is not the agent's own. It throws when the answer is not what it must be. */
+/** A call by a visitor over a protocol other than the agent's own. Throws if the answer is wrong. */
 export interface Scene {
   readonly id: string;
   readonly visitor: string;
-  /** By which way of the gateway the visitor calls. */
-  readonly way: string;
+  /** The listener interface that the visitor calls. */
+  readonly pin: string;
   readonly agent: string;
-  /** One word for what is tried. */
+  /** The tested kind of exchange. */
   readonly tries: "stream" | "answer" | "question" | "job" | "cancel" | "file" | "chain";
-  /** What came of it, in a few words. */
-  play(stage: Stage): Promise<string>;
+  /** Runs the scene; returns a short result. */
+  play(stage: SceneContext): Promise<string>;
 }
 
-const PIECES_AT_LEAST = 3;
+const MINIMUM_CHUNKS = 3;
 
 export const SCENES: readonly Scene[] = [
-  { id: "arrival", visitor: "ship", way: "acp@0.2/REST", agent: "pilots", tries: "stream", play: arrival },
-  { id: "night", visitor: "coaster", way: "a2a@0.3/JSONRPC", agent: "pilots", tries: "chain", play: night },
-  { id: "berth", visitor: "skipper", way: "acp@0.2/REST", agent: "berths", tries: "question", play: berth },
-  { id: "berth-known", visitor: "yacht", way: "agora@0.2/HTTP", agent: "berths", tries: "answer", play: berthKnown },
-  { id: "unload", visitor: "foreman", way: "a2a@1.0/GRPC", agent: "cranes", tries: "job", play: unload },
-  { id: "unload-called-off", visitor: "shipper", way: "a2a@1.0/JSONRPC", agent: "cranes", tries: "cancel", play: calledOff },
-  { id: "bill", visitor: "broker", way: "a2a@1.0/HTTP+JSON", agent: "papers", tries: "file", play: bill },
-  { id: "ruling", visitor: "master", way: "a2a@1.0/JSONRPC", agent: "rules", tries: "answer", play: ruling },
-  { id: "regatta", visitor: "regatta", way: "acp@0.2/REST", agent: "rules", tries: "answer", play: regatta },
-  { id: "declaration", visitor: "shipping-line", way: "a2a@1.0/JSONRPC", agent: "customs", tries: "answer", play: declaration },
+  { id: "arrival", visitor: "ship", pin: "acp@0.2/REST", agent: "pilots", tries: "stream", play: arrival },
+  { id: "night", visitor: "coaster", pin: "a2a@0.3/JSONRPC", agent: "pilots", tries: "chain", play: night },
+  { id: "berth", visitor: "skipper", pin: "acp@0.2/REST", agent: "berths", tries: "question", play: berth },
+  { id: "berth-known", visitor: "yacht", pin: "agora@0.2/HTTP", agent: "berths", tries: "answer", play: berthKnown },
+  { id: "unload", visitor: "foreman", pin: "a2a@1.0/GRPC", agent: "cranes", tries: "job", play: unload },
+  { id: "unload-called-off", visitor: "shipper", pin: "a2a@1.0/JSONRPC", agent: "cranes", tries: "cancel", play: cancelled },
+  { id: "bill", visitor: "broker", pin: "a2a@1.0/HTTP+JSON", agent: "papers", tries: "file", play: bill },
+  { id: "ruling", visitor: "master", pin: "a2a@1.0/JSONRPC", agent: "rules", tries: "answer", play: ruling },
+  { id: "regatta", visitor: "regatta", pin: "acp@0.2/REST", agent: "rules", tries: "answer", play: regatta },
+  { id: "declaration", visitor: "shipping-line", pin: "a2a@1.0/JSONRPC", agent: "customs", tries: "answer", play: declaration },
 ];
 
-async function arrival({ peer, ship, signal }: Stage): Promise<string> {
-  let pieces = 0;
+async function arrival({ peer, ship, signal }: SceneContext): Promise<string> {
+  let chunks = 0;
   let text = "";
   for await (const event of peer.stream(`Bring "${ship}" in`, { signal })) {
-    const said = saidBy(event);
-    if (said !== "") pieces++;
-    text += said;
+    const chunk = textOfEvent(event);
+    if (chunk !== "") chunks++;
+    text += chunk;
   }
-  mustHold(text.includes("she is in"), `the story of ${ship} has no end: ${text}`);
-  mustHold(pieces >= PIECES_AT_LEAST, `the story came in ${pieces} pieces, not as it happened`);
-  return `${pieces} pieces as they were said`;
+  ensure(text.includes("she is in"), `the stream for ${ship} is incomplete: ${text}`);
+  ensure(chunks >= MINIMUM_CHUNKS, `the answer came in ${chunks} chunks and was not streamed`);
+  return `${chunks} streamed chunks`;
 }
 
-/** The pilots ask the rules, through the gateway again, before they answer. */
-async function night({ peer, ship, signal }: Stage): Promise<string> {
+/** The pilots agent calls the rules agent through the gateway. */
+async function night({ peer, ship, signal }: SceneContext): Promise<string> {
   const answer = await peer.ask(`Bring "${ship}" in by night`, { signal });
-  mustHold(answer.includes("edition"), `nobody asked the rules: ${answer}`);
-  return "the pilots asked the rules first";
+  ensure(answer.includes("edition"), `the rules agent was not called: ${answer}`);
+  return "pilots called rules";
 }
 
-async function berth({ peer, ship, signal }: Stage): Promise<string> {
-  const asked = taskOf(await peer.send(`A place for "${ship}"`, { signal }));
-  mustHold(asked.status.state === "input-required", `${ship} was not asked for her length, but ${asked.status.state}`);
-  const answer = await peer.ask("28 metres", { task: asked.id, session: asked.contextId, signal });
-  mustHold(answer.includes("inner quay"), `28 metres lie at the inner quay, not: ${answer}`);
-  return "asked back, answered, and placed";
+async function berth({ peer, ship, signal }: SceneContext): Promise<string> {
+  const pending = taskOf(await peer.send(`A place for "${ship}"`, { signal }));
+  ensure(pending.status.state === "input-required", `expected input-required for ${ship}, got ${pending.status.state}`);
+  const answer = await peer.ask("28 metres", { task: pending.id, session: pending.contextId, signal });
+  ensure(answer.includes("inner quay"), `expected the inner quay for 28 metres, got: ${answer}`);
+  return "input requested, answered, berth assigned";
 }
 
-async function berthKnown({ peer, ship, signal }: Stage): Promise<string> {
+async function berthKnown({ peer, ship, signal }: SceneContext): Promise<string> {
   const answer = await peer.ask(`A place for "${ship}", 9 metres`, { signal });
-  mustHold(answer.includes("fishing quay"), `9 metres lie at the fishing quay, not: ${answer}`);
-  return "placed at once";
+  ensure(answer.includes("fishing quay"), `expected the fishing quay for 9 metres, got: ${answer}`);
+  return "berth assigned";
 }
 
-/** A job that goes on while nobody waits; the cranes ask the berths where the ship lies. */
-async function unload({ peer, ship, signal }: Stage): Promise<string> {
+/** A background job; the cranes agent calls the berths agent. */
+async function unload({ peer, ship, signal }: SceneContext): Promise<string> {
   const started = taskOf(await peer.start(`Unload "${ship}", 28 m, 3 containers`, { signal }));
   let last: Task = started;
   for await (const event of peer.subscribe(started.id, { signal })) if (event.kind === "task") last = event.task;
   if (last.status.state !== "completed") last = await peer.getTask(started.id, { signal });
-  mustHold(last.status.state === "completed", `the job is ${last.status.state}`);
-  mustHold(answerText(last).includes("3 containers"), `3 containers were ordered: ${answerText(last)}`);
-  return "followed to the end";
+  ensure(last.status.state === "completed", `the job is ${last.status.state}`);
+  ensure(answerText(last).includes("3 containers"), `expected 3 containers, got: ${answerText(last)}`);
+  return "job followed to its end";
 }
 
-async function calledOff({ peer, ship, signal }: Stage): Promise<string> {
+async function cancelled({ peer, ship, signal }: SceneContext): Promise<string> {
   const { id } = taskOf(await peer.start(`Unload "${ship}", 200 containers`, { signal }));
   for await (const event of peer.subscribe(id, { signal }))
     if (event.kind === "status" && event.status.message !== undefined) break;
   const { status } = await peer.cancelTask(id, { signal });
-  mustHold(status.state === "canceled", `the job is ${status.state}, and was called off`);
-  return "called off after the first containers";
+  ensure(status.state === "canceled", `the cancelled job is ${status.state}`);
+  return "job cancelled while running";
 }
 
-async function bill({ peer, ship, signal }: Stage): Promise<string> {
+async function bill({ peer, ship, signal }: SceneContext): Promise<string> {
   const { artifacts } = taskOf(await peer.send(`A bill for "${ship}", 3 containers`, { signal }));
   const parts = artifacts.flatMap((artifact) => artifact.parts);
   const file = parts.find((part) => part.name === "bill.csv" || part.mediaType === "text/csv");
-  mustHold(file !== undefined, `there is no bill among ${parts.length} parts`);
+  ensure(file !== undefined, `no bill among ${parts.length} parts`);
   return `${artifacts.length} artifacts`;
 }
 
-async function ruling({ peer, ship, signal }: Stage): Promise<string> {
+async function ruling({ peer, ship, signal }: SceneContext): Promise<string> {
   const answer = await peer.ask(`May ${ship} come in by night?`, { signal });
-  mustHold(answer.startsWith("Yes") && answer.includes("edition"), `a ruling names its edition: ${answer}`);
-  return "by the edition in force";
+  ensure(answer.startsWith("Yes") && answer.includes("edition"), `expected a ruling with its edition, got: ${answer}`);
+  return "ruling with its edition";
 }
 
-async function regatta({ peer, signal }: Stage): Promise<string> {
+async function regatta({ peer, signal }: SceneContext): Promise<string> {
   const answer = await peer.ask("May guests follow the regatta?", { signal });
-  mustHold(answer.includes("western shore"), `the rules say the western shore: ${answer}`);
-  return "by the edition in force";
+  ensure(answer.includes("western shore"), `expected the western shore, got: ${answer}`);
+  return "ruling with its edition";
 }
 
-async function declaration({ peer, ship, signal }: Stage): Promise<string> {
+async function declaration({ peer, ship, signal }: SceneContext): Promise<string> {
   const answer = await peer.ask(`3 containers of ${ship}`, { signal });
-  mustHold(answer.startsWith("Declared"), `nothing was declared: ${answer}`);
+  ensure(answer.startsWith("Declared"), `expected a declaration, got: ${answer}`);
   return "declared";
 }
 
-function saidBy(event: EventOf<"send">): string {
+function textOfEvent(event: EventOf<"send">): string {
   if (event.kind === "message") return textOf(event.message.content);
   return event.kind === "artifact" ? textOf(event.artifact.parts) : "";
 }
 
 function taskOf(event: EventOf<"send">): Task {
   if (event.kind === "task") return event.task;
-  throw new AgentError("bad_peer", `a task was expected, and a ${event.kind} came`);
+  throw new AgentError("bad_peer", `Expected a task, got a ${event.kind}`);
 }

@@ -4,35 +4,35 @@ import type { Gateway } from "../gateway/index.js";
 import { addressOf } from "./addresses.js";
 import { SCENES, type Scene } from "./scenes.js";
 
-/** How often a visitor comes, how many are there at a time, and how long one stays at most. */
+/** Interval between visits, limit of concurrent visits, and timeout of one visit. */
 const EVERY_MS = 600;
 const AT_ONCE = 4;
 const STAY_MS = 20_000;
-/** How many times of each visitor are kept. */
+/** Latencies kept per visitor. */
 const LATENCIES = 120;
 
 const SHIPS = ["Aurora", "Bora", "Calypso", "Dorade", "Estrella", "Fulmar", "Galatea", "Heron"] as const;
 
-/** How one scene went. */
+/** The result of one scene. */
 export interface Played {
   readonly scene: Scene;
   readonly ms: number;
-  /** What came of it. */
+  /** The result, or the error message. */
   readonly says: string;
   readonly error?: AgentError | undefined;
 }
 
-/** What a visitor has done so far. */
+/** Counters of one visitor. */
 export interface VisitorCount {
   readonly visitor: string;
-  readonly way: string;
+  readonly pin: string;
   messages: number;
   failures: number;
-  /** Of whole visits, oldest first, in milliseconds. */
+  /** Duration of visits, oldest first, in milliseconds. */
   readonly latencies: number[];
 }
 
-/** Visitors who call agents through the gateway, in protocols that are not the agents' own. */
+/** Simulated visitors that call agents through the gateway over other protocols. */
 export class Traffic {
   readonly #gateway: Gateway;
   readonly #present: () => readonly string[];
@@ -49,7 +49,7 @@ export class Traffic {
     this.#present = present;
   }
 
-  /** Visitors in the order in which they first came. */
+  /** In order of the first visit. */
   get counts(): readonly VisitorCount[] {
     return [...this.#counts.values()];
   }
@@ -59,12 +59,12 @@ export class Traffic {
     return () => void this.#listeners.delete(run);
   }
 
-  /** From now on somebody comes every moment, until it is stopped. */
+  /** Starts regular visits. */
   start(): void {
     this.#timer ??= setInterval(() => this.#next(), EVERY_MS);
   }
 
-  /** Sends everybody home, and waits until they are. */
+  /** Aborts all visits and waits for their end. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#stopped.abort();
@@ -73,27 +73,27 @@ export class Traffic {
     this.#peers.clear();
   }
 
-  /** Plays one scene. Never throws: how it went is the answer. */
+  /** Plays one scene. Never throws: errors are part of the result. */
   async play(scene: Scene, ship: string = SHIPS[0]): Promise<Played> {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const { signal, stop } = limitedSignal(this.#stopped.signal, STAY_MS);
     try {
       const peer = await this.#peer(scene);
       const says = await scene.play({ peer, ship, signal });
-      return this.#count({ scene, ms: performance.now() - begun, says });
+      return this.#count({ scene, ms: performance.now() - startedAt, says });
     } catch (thrown) {
       const error = AgentError.from(thrown);
-      return this.#count({ scene, ms: performance.now() - begun, says: error.message, error });
+      return this.#count({ scene, ms: performance.now() - startedAt, says: error.message, error });
     } finally {
       stop();
     }
   }
 
-  /** Only those are visited that are there: who was killed is not blamed for it. */
+  /** Skips agents that are down: a killed agent does not count as a failure. */
   #next(): void {
     if (this.#playing.size >= AT_ONCE) return;
-    const here = this.#present();
-    const scenes = SCENES.filter(({ agent }) => here.includes(agent));
+    const available = this.#present();
+    const scenes = SCENES.filter(({ agent }) => available.includes(agent));
     const scene = scenes[this.#turn % scenes.length];
     const ship = SHIPS[this.#turn % SHIPS.length];
     this.#turn++;
@@ -106,27 +106,27 @@ export class Traffic {
     const key = keyOf(scene);
     const known = this.#peers.get(key);
     if (known !== undefined) return known;
-    const { way, agent, visitor } = scene;
+    const { pin, agent, visitor } = scene;
     const count = this.#countOf(scene);
     const counting: Layer = (next) => (operation, call) => {
       if (operation.kind === "send") count.messages++;
       return next(operation, call);
     };
-    const connecting = connect(addressOf(this.#gateway, agent, way), { as: visitor, pin: way, layers: [counting] });
+    const connecting = connect(addressOf(this.#gateway, agent, pin), { as: visitor, pin, layers: [counting] });
     this.#peers.set(key, connecting);
     connecting.catch(() => this.#peers.delete(key));
     return connecting;
   }
 
-  #countOf({ visitor, way }: Scene): VisitorCount {
-    const count = this.#counts.get(visitor) ?? { visitor, way, messages: 0, failures: 0, latencies: [] };
+  #countOf({ visitor, pin }: Scene): VisitorCount {
+    const count = this.#counts.get(visitor) ?? { visitor, pin, messages: 0, failures: 0, latencies: [] };
     this.#counts.set(visitor, count);
     return count;
   }
 
   #count(played: Played): Played {
     const { scene, ms, error } = played;
-    // Who was sent home has not failed.
+    // An aborted visit is not a failure.
     if (this.#stopped.signal.aborted) return played;
     const count = this.#countOf(scene);
     if (error !== undefined) count.failures++;
@@ -137,4 +137,4 @@ export class Traffic {
   }
 }
 
-const keyOf = ({ agent, way, visitor }: Scene): string => `${visitor} ${agent} ${way}`;
+const keyOf = ({ agent, pin, visitor }: Scene): string => `${visitor} ${agent} ${pin}`;

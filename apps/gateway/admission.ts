@@ -13,36 +13,40 @@ import {
 } from "../../src/public/auth.js";
 import type { MemberPath } from "../config/index.js";
 import type { ConfigDocument } from "./config-schema.js";
-import type { Materials } from "./secrets.js";
+import type { SecretReader } from "./secrets.js";
 
-/** Who may call, and the same in words. */
+/** The admission of callers, with a description for the operator. */
 export interface CallerAdmission {
   readonly admission: Admission;
-  readonly words: string;
+  readonly description: string;
 }
 
-/** Every way in that the configuration names. Issuers come before tokens: these claim everything. */
+/** Combines every configured authentication method. JWT issuers come before static tokens, which claim every bearer token. */
 export async function readAdmission(
   { auth = {}, listen }: ConfigDocument,
-  materials: Materials,
+  secrets: SecretReader,
   audit: AuditSink | undefined,
 ): Promise<CallerAdmission> {
-  const ways: CallerAdmission[] = [];
+  const accepted: CallerAdmission[] = [];
   const clientCa = listen?.tls?.clientCa;
-  if (clientCa !== undefined) ways.push({ admission: clientCertificates(), words: `holders of a certificate by ${clientCa}` });
+  if (clientCa !== undefined)
+    accepted.push({ admission: clientCertificates(), description: `holders of a certificate issued by ${clientCa}` });
   const attempt = (path: MemberPath, make: () => CallerAdmission): void => {
     try {
-      ways.push(make());
+      accepted.push(make());
     } catch (thrown) {
       if (!(thrown instanceof AgentError)) throw thrown;
-      materials.complaints.add(path, `is no good: ${thrown.message}`);
+      secrets.problems.add(path, `is invalid: ${thrown.message}`);
     }
   };
-  const keys = await materials.secret(auth.apiKeys, ["auth", "apiKeys"]);
+  const keys = await secrets.secret(auth.apiKeys, ["auth", "apiKeys"]);
   if (keys !== undefined)
     attempt(["auth", "apiKeys"], () => {
       const named = parseTokens(keys);
-      return { admission: apiKeys(named, keyPlace(auth.apiKeyIn)), words: `holders of a key: ${[...named.keys()].join(", ")}` };
+      return {
+        admission: apiKeys(named, keyLocation(auth.apiKeyIn)),
+        description: `holders of a key: ${[...named.keys()].join(", ")}`,
+      };
     });
   const { jwt } = auth;
   if (jwt !== undefined)
@@ -56,22 +60,22 @@ export async function readAdmission(
         ...(jwt.tokenUrl === undefined ? {} : { declare: { kind: "clientCredentials", tokenUrl: jwt.tokenUrl } }),
         ...(audit === undefined ? {} : { onKeys: auditKeys(audit, jwt.issuer, { now: Date.now }) }),
       }),
-      words: `holders of a token by ${jwt.issuer}`,
+      description: `holders of a token issued by ${jwt.issuer}`,
     }));
-  const tokens = await materials.secret(auth.tokens, ["auth", "tokens"]);
+  const tokens = await secrets.secret(auth.tokens, ["auth", "tokens"]);
   if (tokens !== undefined)
     attempt(["auth", "tokens"], () => {
       const named = parseTokens(tokens);
-      return { admission: bearerTokens(named), words: `holders of a token: ${[...named.keys()].join(", ")}` };
+      return { admission: bearerTokens(named), description: `holders of a token: ${[...named.keys()].join(", ")}` };
     });
-  if (ways.length === 0) return { admission: openAdmission(), words: "everybody who reaches this address" };
+  if (accepted.length === 0) return { admission: openAdmission(), description: "anyone who can reach this address" };
   return {
-    admission: anyOf(...ways.map(({ admission }) => admission)),
-    words: ways.map(({ words }) => words).join("; "),
+    admission: anyOf(...accepted.map(({ admission }) => admission)),
+    description: accepted.map(({ description }) => description).join("; "),
   };
 }
 
-function keyPlace(text = "header:X-Api-Key"): { readonly location: "header" | "query" | "cookie"; readonly name: string } {
+function keyLocation(text = "header:X-Api-Key"): { readonly location: "header" | "query" | "cookie"; readonly name: string } {
   const [location = "", name = ""] = text.split(":", 2);
   return { location: location === "query" || location === "cookie" ? location : "header", name };
 }

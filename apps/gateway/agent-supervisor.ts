@@ -20,7 +20,7 @@ import { type Health, UpstreamMonitor } from "./upstream-monitor.js";
 type Message = Parameters<Agent["handle"]>[0];
 type Stream = Extract<ReturnType<Agent["handle"]>, AsyncGenerator>;
 
-/** What all agents of one gateway share. */
+/** Dependencies shared by all agents of one gateway. */
 export interface SharedParts extends PolicyTools {
   readonly telemetry: Telemetry;
   readonly notes: PolicySink;
@@ -29,33 +29,33 @@ export interface SharedParts extends PolicyTools {
   readonly signsCards: boolean;
 }
 
-/** How long work that was begun by an earlier process waits for its agent to come back. */
-const COME_BACK_MS = 600_000;
+/** How long a task started by an earlier process waits for its upstream. */
+const RESUME_WAIT_MS = 600_000;
 
-/** One agent of the gateway: its upstreams, its policies, and what stands for it in front. */
+/** One agent of the gateway: its upstreams, its policies, and the agent served for it. */
 export class AgentSupervisor {
   readonly name: string;
   readonly config: AgentConfig;
   readonly upstreams: readonly UpstreamMonitor[];
-  /** Two keepers with the same one do the same: the older can stay. */
+  /** Supervisors with equal fingerprints are interchangeable: a reload keeps the old one. */
   readonly fingerprint: string;
-  /** Every account that was ever begun for it. */
-  readonly accounts: LossReport[] = [];
-  readonly #house: SharedParts;
+  /** One per bridged agent that was created for it. */
+  readonly lossReports: LossReport[] = [];
+  readonly #shared: SharedParts;
   readonly #handler: ReturnType<typeof handlerOf>;
   readonly #onChange: () => void;
   #bridged: Maybe<{ readonly agent: BridgedAgent; readonly card: string }>;
-  #refused: Maybe<AgentError>;
-  readonly #absent: Agent;
-  /** Work that waits for the agent. */
-  readonly #arrived = new Set<() => void>();
+  #bridgeProblem: Maybe<AgentError>;
+  readonly #placeholder: Agent;
+  /** Resumed tasks that wait for the upstream. */
+  readonly #waiting = new Set<() => void>();
 
-  constructor(prepared: PreparedAgent, house: SharedParts, onChange: () => void) {
+  constructor(prepared: PreparedAgent, shared: SharedParts, onChange: () => void) {
     const { config, credentials, trust, callers } = prepared;
     this.name = config.name;
     this.config = config;
-    this.fingerprint = fingerprintOf(prepared, house);
-    this.#house = house;
+    this.fingerprint = fingerprintOf(prepared, shared);
+    this.#shared = shared;
     this.#onChange = onChange;
     const alone = config.upstreams.length === 1;
     this.upstreams = config.upstreams.map((upstream, index) => {
@@ -67,15 +67,15 @@ export class AgentSupervisor {
         callers,
         trust,
         timeoutMs: config.timeoutMs,
-        telemetry: house.telemetry,
-        clock: house.clock,
+        telemetry: shared.telemetry,
+        clock: shared.clock,
         policies: (idempotentSend) =>
-          upstreamPolicies({ destination: id, policies: config.policies, alone, idempotentSend }, house),
+          upstreamPolicies({ destination: id, policies: config.policies, alone, idempotentSend }, shared),
         changed: () => this.#changed(),
       });
     });
-    this.#handler = handlerOf(this.upstreams, config, house);
-    this.#absent = this.#standIn();
+    this.#handler = handlerOf(this.upstreams, config, shared);
+    this.#placeholder = this.#createPlaceholder();
   }
 
   get health(): Health {
@@ -83,16 +83,17 @@ export class AgentSupervisor {
     return all.includes("up") ? "up" : all.includes("starting") ? "starting" : "down";
   }
 
-  /** Why nothing is served for it, or why it is down. */
+  /** Why it cannot be bridged, or why it is down. */
   get problem(): Maybe<AgentError> {
     return (
-      this.#refused ?? (this.health === "up" ? undefined : this.upstreams.find(({ problem }) => problem !== undefined)?.problem)
+      this.#bridgeProblem ??
+      (this.health === "up" ? undefined : this.upstreams.find(({ problem }) => problem !== undefined)?.problem)
     );
   }
 
-  /** What is served under its name now. */
+  /** The agent that is currently served under its name. */
   get agent(): Agent {
-    return this.#bridged?.agent ?? this.#absent;
+    return this.#bridged?.agent ?? this.#placeholder;
   }
 
   get bridged(): Maybe<BridgedAgent> {
@@ -112,10 +113,10 @@ export class AgentSupervisor {
     await Promise.all(this.upstreams.map((upstream) => upstream.close()));
   }
 
-  /** Makes the agent anew when what callers see of it has changed. */
+  /** Recreates the bridged agent when its card or notes have changed. */
   #changed(): void {
-    const reached = this.upstreams.find(({ remote }) => remote !== undefined);
-    const card = reached?.card;
+    const resolved = this.upstreams.find(({ remote }) => remote !== undefined);
+    const card = resolved?.card;
     if (card !== undefined) {
       const text = JSON.stringify([{ ...card, original: undefined }, this.#callerNotes]);
       if (this.#bridged?.card !== text) this.#bridge(card, text);
@@ -129,9 +130,9 @@ export class AgentSupervisor {
 
   #bridge(card: Card, text: string): void {
     const { config, upstreams } = this;
-    const { secret, publicUrl, signsCards, clock, random } = this.#house;
-    const reached = upstreams.flatMap(({ remote }) => (remote === undefined ? [] : [remote]));
-    const [first] = reached;
+    const { secret, publicUrl, signsCards, clock, random } = this.#shared;
+    const resolved = upstreams.flatMap(({ remote }) => (remote === undefined ? [] : [remote]));
+    const [first] = resolved;
     if (first === undefined) return;
     try {
       const bridged = bridgedAgent(
@@ -142,10 +143,10 @@ export class AgentSupervisor {
           card: () => this.upstreams.find((each) => each.card !== undefined)?.card ?? card,
         },
         {
-          signed: reached.some(({ cardTrust }) => cardTrust !== "unsigned"),
-          upstreamUrls: [
+          signed: resolved.some(({ cardTrust }) => cardTrust !== "unsigned"),
+          behind: [
             ...upstreams.map((each) => each.config.url),
-            ...reached.flatMap(({ interfaces }) => interfaces.map(({ url }) => url)),
+            ...resolved.flatMap(({ interfaces }) => interfaces.map(({ url }) => url)),
           ],
           callers: { sendsCredentialsOn: config.callers !== "own", notes: this.#callerNotes },
         },
@@ -161,100 +162,102 @@ export class AgentSupervisor {
           random,
         },
       );
-      this.accounts.push(bridged.losses);
+      this.lossReports.push(bridged.losses);
       this.#bridged = { agent: bridged, card: text };
-      this.#refused = undefined;
-      for (const arrived of [...this.#arrived]) arrived();
+      this.#bridgeProblem = undefined;
+      for (const resume of [...this.#waiting]) resume();
     } catch (thrown) {
-      this.#refused = AgentError.from(thrown);
+      this.#bridgeProblem = AgentError.from(thrown);
     }
   }
 
-  /** Stands in while nobody was reached: it refuses new work, and holds on to work that an earlier process began. */
-  #standIn(): Agent {
+  /** Served until an upstream is resolved: rejects new messages, and keeps tasks of an earlier process waiting. */
+  #createPlaceholder(): Agent {
     const { name } = this;
-    const unreached = (): AgentError =>
-      this.#refused ?? this.upstreams[0]?.unreached() ?? new AgentError("unavailable", "not there");
+    const unavailable = (): AgentError =>
+      this.#bridgeProblem ??
+      this.upstreams[0]?.unavailable() ??
+      new AgentError("unavailable", `Upstream "${name}" is unreachable`);
     return {
       ...agent({
         name,
-        description: `${name} cannot be reached at the moment`,
+        description: `${name} is currently unreachable`,
         restartable: true,
-        handle: (message, task) => this.#resumed(message, task, unreached),
+        handle: (message, task) => this.#resume(message, task, unavailable),
       }),
-      upstreamUrls: this.upstreams.map(({ config }) => config.url),
-      answers: (operation) => (operation.kind === "send" ? Promise.reject(unreached()) : undefined),
-      // Nobody can say over there that it is over.
-      cancel: () => Promise.reject(unreached()),
+      behind: this.upstreams.map(({ config }) => config.url),
+      answers: (operation) => (operation.kind === "send" ? Promise.reject(unavailable()) : undefined),
+      // The upstream cannot cancel the task, so it stays.
+      cancel: () => Promise.reject(unavailable()),
     };
   }
 
-  /** Work that an earlier process began goes on when the agent is there again. */
-  async *#resumed(message: Message, task: TaskContext, unreached: () => AgentError): Stream {
-    if (!task.restarted) throw unreached();
-    await this.#comesBack(task);
+  /** Continues a task of an earlier process once the upstream is available. */
+  async *#resume(message: Message, task: TaskContext, unavailable: () => AgentError): Stream {
+    if (!task.restarted) throw unavailable();
+    await this.#waitForUpstream(task);
     const output = this.#bridged?.agent.handle(message, task);
-    if (output === undefined) throw unreached();
+    if (output === undefined) throw unavailable();
     return isStream(output) ? yield* output : await output;
   }
 
-  /** Ends with the wait, or when the work must stop: a process that shuts down leaves it to the next one. */
-  #comesBack({ cancel }: TaskContext): Promise<void> {
+  /** Resolves when the wait is over; rejects on cancel, so that a shutdown leaves the task to the next process. */
+  #waitForUpstream({ cancel }: TaskContext): Promise<void> {
     return new Promise((resolve, reject) => {
-      let forget = (): void => undefined; // a cancel that came before is told at once
-      const over = (): void => {
-        takeBack();
-        forget();
-        this.#arrived.delete(over);
+      let removeListener = (): void => undefined; // onCancel may call back synchronously
+      const done = (): void => {
+        cancelTimer();
+        removeListener();
+        this.#waiting.delete(done);
         resolve();
       };
-      const takeBack = this.#house.clock.after(COME_BACK_MS, over);
-      this.#arrived.add(over);
-      forget = cancel.onCancel((reason) => {
-        reject(reason); // before the promise is kept in vain
-        over();
+      const cancelTimer = this.#shared.clock.after(RESUME_WAIT_MS, done);
+      this.#waiting.add(done);
+      removeListener = cancel.onCancel((reason) => {
+        reject(reason); // before done() resolves
+        done();
       });
-      if (this.#bridged !== undefined) over();
+      if (this.#bridged !== undefined) done();
     });
   }
 }
 
-function handlerOf(upstreams: readonly UpstreamMonitor[], { name, policies, sharedKeys }: AgentConfig, house: SharedParts) {
+function handlerOf(upstreams: readonly UpstreamMonitor[], { name, policies, sharedKeys }: AgentConfig, shared: SharedParts) {
   const [only] = upstreams;
   const inner =
     upstreams.length === 1 && only !== undefined
       ? only.handler
       : loadBalancer({
           destinations: upstreams.map(destinationOf),
-          selector: selectorFor(policies.select, house),
+          selector: selectorFor(policies.select, shared),
           hedge: policies.hedge,
           sharedKeys,
-          clock: house.clock,
-          newId: house.newId,
-          notes: house.notes,
+          clock: shared.clock,
+          newId: shared.newId,
+          notes: shared.notes,
         }).handler;
-  return stack(agentLayers(name, policies, house))(inner);
+  return stack(agentLayers(name, policies, shared))(inner);
 }
 
-/** Its skills are those of its card, once there is one. */
-function destinationOf(keeper: UpstreamMonitor) {
-  const { id, config, handler } = keeper;
+/** Protocol and skills are read per call: they are known only after discovery. */
+function destinationOf(monitor: UpstreamMonitor) {
+  const { id, config, handler } = monitor;
   return {
     id,
     handler,
     weight: config.weight,
     tags: config.tags,
     get protocol() {
-      return keeper.remote?.protocol;
+      return monitor.remote?.protocol;
     },
     get skills() {
-      return keeper.card?.skills.map((skill) => skill.id);
+      return monitor.card?.skills.map((skill) => skill.id);
     },
-    idempotentSend: () => keeper.card?.capabilities.idempotentSend ?? false,
+    idempotentSend: () => monitor.card?.capabilities.idempotentSend ?? false,
   };
 }
 
-/** What all that were reached can do: any of them may get the next message. */
+/** The traits that all resolved upstreams share: any of them may get the next message. */
 function traitsOf(upstreams: readonly UpstreamMonitor[]): Pick<Traits, "streaming" | "tasks" | "inputTurns"> {
   const spoken = upstreams.flatMap(({ remote }) =>
     protocols.filter(({ id }) => id === remote?.protocol).map(({ traits }) => traits),
@@ -263,16 +266,16 @@ function traitsOf(upstreams: readonly UpstreamMonitor[]): Pick<Traits, "streamin
   return { streaming: all("streaming"), tasks: all("tasks"), inputTurns: all("inputTurns") };
 }
 
-/** Secrets go into it, so it stays in this process. */
+/** Contains secrets: never log or store it. */
 function fingerprintOf(
   { config, credentials, callers, trust }: PreparedAgent,
   { publicUrl, signsCards, secret }: SharedParts,
 ): string {
   const { path: _path, trustPath: _trustPath, callersPath: _callersPath, upstreams, ...rest } = config;
-  const places = upstreams.map(({ path: _at, credentialPath: _credentialsAt, ...upstream }) => upstream);
+  const addresses = upstreams.map(({ path: _at, credentialPath: _credentialsAt, ...upstream }) => upstream);
   return JSON.stringify([
     rest,
-    places,
+    addresses,
     credentials,
     callers,
     trust,

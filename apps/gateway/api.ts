@@ -7,46 +7,47 @@ import type { AgentStatus } from "./status.js";
 
 type Security = Card["security"];
 
+/** Optional dependencies of a gateway. */
 export interface GatewayDeps {
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly newId?: () => string;
-  /** Hears, in sentences, what an operator should know while it runs. */
-  readonly tell?: (line: string) => void;
-  /** Hears what went wrong inside. */
+  /** Called with one-line messages for the operator. */
+  readonly notify?: (line: string) => void;
+  /** Called with internal errors. */
   readonly onError?: (thrown: unknown) => void;
-  /** An upstream that cannot be reached at the start is an error, and not only shown as down. */
+  /** Fail to start when an upstream is unreachable, instead of reporting it as down. */
   readonly requireUpstreams?: boolean;
 }
 
-/** What a reload did. Everything that is not named here stayed as it was. */
+/** The agents that a reload added, changed, removed and kept. */
 export interface ReloadReport {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
-  /** Reached by the same connections as before. */
+  /** Unchanged; their connections stay open. */
   readonly kept: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** Agents of others, on one port, in every protocol. */
+/** A running gateway: serves upstream agents on one port, in every protocol. */
 export interface Gateway {
   readonly url: string;
   readonly port: number;
-  /** The page, with what lets it act; undefined where there is none. */
+  /** Dashboard URL with its access token; undefined when the page is off. */
   readonly pageUrl: Maybe<string>;
   readonly durability: string;
-  /** Who may call, in words. */
+  /** Description of the accepted callers. */
   readonly callers: string;
-  /** The same as cards say it. */
+  /** Security schemes as published in agent cards. */
   readonly security: Security;
   readonly warnings: readonly string[];
   agents(): readonly AgentStatus[];
-  /** Where one agent answers, the best first. */
+  /** Interfaces of one agent, preferred first. */
   interfaces(agent: string): readonly Interface[];
-  /** What could not be carried since the start, agent by agent. */
+  /** Translation losses since the start, by agent. */
   losses(): readonly AgentLosses[];
-  /** Takes another configuration into use. Streams go on. Throws, and then nothing has changed. */
+  /** Applies a new configuration without interrupting streams. Throws without changing anything if it is rejected. */
   reload(config: GatewayConfig): Promise<ReloadReport>;
   readonly console: Console;
   close(): Promise<void>;

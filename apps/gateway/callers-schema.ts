@@ -2,21 +2,21 @@ import { z } from "zod";
 import { isLoopbackHost } from "./addresses.js";
 import { SECRET, TEXT, URL_TEXT } from "./config-values.js";
 
-/** Where callers' tokens are exchanged (RFC 8693). */
+/** Token exchange for callers' tokens (RFC 8693). */
 const EXCHANGE = z
   .strictObject({
-    tokenUrl: URL_TEXT.describe("The token endpoint: https, or plain http on this machine."),
-    clientId: TEXT.optional().describe("How the gateway proves who it is, with clientSecret."),
+    tokenUrl: URL_TEXT.describe("The token endpoint: https, or http on loopback."),
+    clientId: TEXT.optional().describe("Client id of the gateway, used with clientSecret."),
     clientSecret: SECRET.optional(),
-    audience: TEXT.optional().describe("For whom the new token is meant: a name."),
-    resource: TEXT.optional().describe("For whom the new token is meant: an address."),
+    audience: TEXT.optional().describe("Audience of the new token: a logical name."),
+    resource: TEXT.optional().describe("Audience of the new token: a URI."),
     scopes: z.array(TEXT).optional(),
   })
   .superRefine(({ tokenUrl, clientId, clientSecret }, context) => {
-    const complain = (member: string, message: string): void => context.addIssue({ code: "custom", path: [member], message });
-    if (clientId !== undefined && clientSecret === undefined) complain("clientId", "stands without a clientSecret");
-    if (clientId === undefined && clientSecret !== undefined) complain("clientSecret", "stands without a clientId");
-    if (isClearText(tokenUrl)) complain("tokenUrl", "is clear text: callers' tokens are sent by https only");
+    const report = (member: string, message: string): void => context.addIssue({ code: "custom", path: [member], message });
+    if (clientId !== undefined && clientSecret === undefined) report("clientId", "requires clientSecret");
+    if (clientId === undefined && clientSecret !== undefined) report("clientSecret", "requires clientId");
+    if (isClearText(tokenUrl)) report("tokenUrl", "must use https: callers' tokens are not sent in clear text");
   });
 
 function isClearText(url: string): boolean {
@@ -24,13 +24,13 @@ function isClearText(url: string): boolean {
   return protocol === "http:" && !isLoopbackHost(hostname);
 }
 
-/** Whose credential an agent sees. */
+/** Which credential is sent to an agent. */
 export const CALLERS = z
   .union([z.enum(["own", "passthrough"]), z.strictObject({ exchange: EXCHANGE })], {
-    error: "must be own, passthrough or { exchange: { tokenUrl: ADDRESS } }",
+    error: "must be own, passthrough or { exchange: { tokenUrl: URL } }",
   })
   .describe(
-    "Whose credential the agent sees: the gateway's (own), the caller's bearer token (passthrough, within one trust domain), or one that a service gives out for the caller's (exchange, RFC 8693). Default: own.",
+    "Which credential is sent to the agent: the gateway's (own), the caller's bearer token (passthrough, within one trust domain), or a token exchanged for the caller's (exchange, RFC 8693). Default: own.",
   );
 
 export type CallersDocument = z.infer<typeof CALLERS>;

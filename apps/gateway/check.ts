@@ -2,9 +2,9 @@ import { AgentError, DiscoveryCache } from "../../src/index.js";
 import type { GatewayConfig } from "./config.js";
 import { prepare } from "./prepare.js";
 import { resolveUpstream } from "./resolve-upstream.js";
-import { spokenBy } from "./status.js";
+import { interfaceName } from "./status.js";
 
-/** What one upstream says when it is asked. */
+/** Result of checking one upstream. */
 export interface CheckedUpstream {
   readonly agent: string;
   readonly id: string;
@@ -15,16 +15,16 @@ export interface CheckedUpstream {
 
 const CHECK_MS = 5_000;
 
-/** Reads everything that a configuration names, and asks its upstreams if `ask` is true. Opens no port and no store. */
+/** Reads every file and variable of a configuration, and connects to its upstreams if `probe` is true. Opens no port and no store. */
 export async function checkGateway(
   config: GatewayConfig,
-  ask: boolean,
+  probe: boolean,
 ): Promise<{ readonly warnings: readonly string[]; readonly upstreams: readonly CheckedUpstream[] }> {
   const { agents, warnings } = await prepare(config);
   const upstreams = agents.flatMap(({ config: agent, credentials, trust, callers }) =>
     agent.upstreams.map(async ({ id, url, pin }, index): Promise<CheckedUpstream> => {
       const facts = { agent: agent.name, id, url };
-      if (!ask) return { ...facts, speaks: undefined, problem: undefined };
+      if (!probe) return { ...facts, speaks: undefined, problem: undefined };
       try {
         const options = {
           credentials: credentials[index] ?? {},
@@ -34,7 +34,7 @@ export async function checkGateway(
           ...(trust === undefined ? {} : { trust }),
         };
         const { remote } = await resolveUpstream(url, options, callers);
-        const speaks = spokenBy(remote);
+        const speaks = interfaceName(remote);
         await remote.close();
         return { ...facts, speaks, problem: undefined };
       } catch (thrown) {

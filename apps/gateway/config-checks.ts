@@ -1,127 +1,128 @@
 import { protocols } from "../../src/public/protocols.js";
 import type { MemberPath } from "../config/index.js";
-import { addressText, DEFAULT_HOST, DEFAULT_PORT, homeOf, isLoopbackHost } from "./addresses.js";
+import { addressKey, DEFAULT_HOST, DEFAULT_PORT, isLoopbackHost, localUrl } from "./addresses.js";
 import { type AgentConfig, agentsOf } from "./config.js";
-import type { Complaints } from "./config-problem.js";
+import type { ConfigProblems } from "./config-problem.js";
 import type { ConfigDocument } from "./config-schema.js";
 import { nearestOf } from "./schema-problems.js";
 
-/** What the form alone does not show: members that do not go together, and names that nothing here has. */
-export function checkConfig(document: ConfigDocument, fromEnvironment: ReadonlySet<string>, complaints: Complaints): void {
+/** Checks beyond the schema: conflicting members and unknown names. */
+export function checkConfig(document: ConfigDocument, fromEnvironment: ReadonlySet<string>, problems: ConfigProblems): void {
   const agents = agentsOf(document);
-  checkListening(document, complaints);
-  checkAgents(document, agents, complaints);
-  checkCallers(document, agents, complaints);
-  checkStore(document, agents, fromEnvironment, complaints);
-  checkSettings(document, complaints);
+  checkListening(document, problems);
+  checkAgents(document, agents, problems);
+  checkCallers(document, agents, problems);
+  checkStore(document, agents, fromEnvironment, problems);
+  checkSettings(document, problems);
   if (document.inspect === false && document.page !== undefined && document.page !== false)
-    complaints.add(["page"], "shows messages, and inspect is off");
+    problems.add(["page"], "requires inspect, which is off");
 }
 
-/** Whether anybody has to show who they are. */
-export function knowsCallers({ auth = {}, listen }: ConfigDocument): boolean {
+/** Whether any authentication method is configured. */
+export function requiresAuthentication({ auth = {}, listen }: ConfigDocument): boolean {
   const { tokens, apiKeys, jwt } = auth;
-  return [tokens, apiKeys, jwt, listen?.tls?.clientCa].some((way) => way !== undefined);
+  return [tokens, apiKeys, jwt, listen?.tls?.clientCa].some((method) => method !== undefined);
 }
 
-function checkListening(document: ConfigDocument, complaints: Complaints): void {
+function checkListening(document: ConfigDocument, problems: ConfigProblems): void {
   const { listen = {}, auth, cardKeys = [], metrics, page } = document;
-  const beyond = !isLoopbackHost(listen.host ?? DEFAULT_HOST);
-  if (beyond && !knowsCallers(document) && listen.openToEverybody !== true)
-    complaints.add(
+  const exposed = !isLoopbackHost(listen.host ?? DEFAULT_HOST);
+  if (exposed && !requiresAuthentication(document) && listen.openToEverybody !== true)
+    problems.add(
       ["listen", "host"],
-      "is open to others, and nobody asks who they are: say so under auth, or set openToEverybody: true, or listen on 127.0.0.1",
+      "accepts remote callers without authentication: configure auth, or set openToEverybody: true, or listen on 127.0.0.1",
     );
-  if (beyond && cardKeys.length > 0 && listen.publicUrl === undefined)
-    complaints.add(["cardKeys"], "need listen.publicUrl: the address that is signed must be the gateway's own");
-  if (auth?.apiKeyIn !== undefined && auth.apiKeys === undefined)
-    complaints.add(["auth", "apiKeyIn"], "says where keys are, and there are no apiKeys");
-  if (metrics === "admitted" && beyond && !knowsCallers(document))
-    complaints.add(["metrics"], "would be open to everybody: nobody asks callers who they are");
-  if (typeof page === "object" && page.look === "admitted" && !knowsCallers(document))
-    complaints.add(["page", "look"], "would let everybody look: nobody asks callers who they are");
+  if (exposed && cardKeys.length > 0 && listen.publicUrl === undefined)
+    problems.add(["cardKeys"], "require listen.publicUrl: signed cards contain the gateway's public address");
+  if (auth?.apiKeyIn !== undefined && auth.apiKeys === undefined) problems.add(["auth", "apiKeyIn"], "requires apiKeys");
+  if (metrics === "admitted" && exposed && !requiresAuthentication(document))
+    problems.add(["metrics"], "would be public: no authentication is configured under auth");
+  if (typeof page === "object" && page.look === "admitted" && !requiresAuthentication(document))
+    problems.add(["page", "look"], "would be public: no authentication is configured under auth");
 }
 
-function checkAgents(document: ConfigDocument, agents: readonly AgentConfig[], complaints: Complaints): void {
+function checkAgents(document: ConfigDocument, agents: readonly AgentConfig[], problems: ConfigProblems): void {
   const { listen = {}, cardKeys = [] } = document;
-  const own = ownPlaces(listen);
+  const own = ownAddresses(listen);
   const names = new Set<string>();
   for (const [index, { name, path, upstreams, card }] of agents.entries()) {
     const agent = document.agents[index];
-    if (names.has(name)) complaints.add([...path, "name"], `is ${name}, as another agent's is`);
+    if (names.has(name)) problems.add([...path, "name"], `is a duplicate: another agent is named ${name}`);
     names.add(name);
-    if (card === "rewrite+resign" && cardKeys.length === 0)
-      complaints.add([...path, "card"], "is to be signed anew, and there are no cardKeys");
+    if (card === "rewrite+resign" && cardKeys.length === 0) problems.add([...path, "card"], "requires cardKeys to sign with");
     if (card === "verbatim" && listen.publicUrl === undefined)
-      complaints.add([...path, "card"], "can only stay as it is where listen.publicUrl says what leads to this gateway");
+      problems.add([...path, "card"], "requires listen.publicUrl: a verbatim card must point to this gateway");
     if (agent?.policies?.select !== undefined && upstreams.length === 1)
-      complaints.add([...path, "policies", "select"], "chooses among several upstreams, and there is one");
+      problems.add([...path, "policies", "select"], "requires more than one upstream");
     const ids = new Set<string>();
-    for (const { id, url, path: place } of upstreams) {
-      if (ids.has(id)) complaints.add([...place.slice(0, -1), "id"], `is ${id}, as another upstream's is`);
+    for (const { id, url, path: urlPath } of upstreams) {
+      if (ids.has(id)) problems.add([...urlPath.slice(0, -1), "id"], `is a duplicate: another upstream is named ${id}`);
       ids.add(id);
-      if (own.has(addressText(url))) complaints.add(place, "is this very gateway: it would call itself for ever");
+      if (own.has(addressKey(url))) problems.add(urlPath, "is the address of this gateway, which would call itself in a loop");
     }
   }
 }
 
-/** Callers' tokens can go on only where there are callers, and no credential of the gateway's own stands in their place. */
-function checkCallers(document: ConfigDocument, agents: readonly AgentConfig[], complaints: Complaints): void {
-  const told = new Set<string>();
-  const complain = (path: MemberPath, message: string): void => {
-    const place = JSON.stringify(path);
-    // What defaults say is wrong once, for however many agents.
-    if (!told.has(place)) complaints.add(path, message);
-    told.add(place);
+/** Forwarding callers' tokens requires authenticated callers, and excludes a credential of the gateway itself. */
+function checkCallers(document: ConfigDocument, agents: readonly AgentConfig[], problems: ConfigProblems): void {
+  const reported = new Set<string>();
+  const reportOnce = (path: MemberPath, message: string): void => {
+    const key = JSON.stringify(path);
+    // A problem in defaults is reported once, not per agent.
+    if (!reported.has(key)) problems.add(path, message);
+    reported.add(key);
   };
   for (const { mode, callers, callersPath, upstreams } of agents) {
     if (callers === "own") continue;
-    if (mode === "adopt" && !knowsCallers(document))
-      complain(callersPath, "lets callers' tokens go on, and nobody asks callers who they are: say so under auth");
+    if (mode === "adopt" && !requiresAuthentication(document))
+      reportOnce(callersPath, "forwards callers' tokens without authenticating callers: configure auth");
     for (const { credentials, credentialPath } of upstreams)
       if (credentials.oauth2 !== undefined)
-        complain([...credentialPath, "oauth2"], "is a credential of the gateway's own, and callers' tokens go to this agent");
+        reportOnce(
+          [...credentialPath, "oauth2"],
+          "conflicts with callers: this agent receives callers' tokens, not the gateway's own",
+        );
   }
 }
 
-function ownPlaces({
+function ownAddresses({
   port = DEFAULT_PORT,
   host = DEFAULT_HOST,
   publicUrl,
 }: NonNullable<ConfigDocument["listen"]>): ReadonlySet<string> {
-  const places = publicUrl === undefined ? [] : [addressText(publicUrl)];
-  return new Set(port === 0 ? places : [...places, addressText(homeOf(host, port))]);
+  const addresses = publicUrl === undefined ? [] : [addressKey(publicUrl)];
+  return new Set(port === 0 ? addresses : [...addresses, addressKey(localUrl(host, port))]);
 }
 
 function checkStore(
   { store = "memory", secret }: ConfigDocument,
   agents: readonly AgentConfig[],
   fromEnvironment: ReadonlySet<string>,
-  complaints: Complaints,
+  problems: ConfigProblems,
 ): void {
   if (store === "memory") return;
   if ("redis" in store && !fromEnvironment.has(JSON.stringify(["store", "redis"])) && new URL(store.redis).password !== "")
-    complaints.add(["store", "redis"], "holds a password: take it from the environment, as a whole");
+    problems.add(["store", "redis"], "holds a password: take the whole URL from an environment variable");
   if (secret === undefined && agents.some(({ mode }) => mode === "adopt"))
-    complaints.add(
+    problems.add(
       ["store"],
-      "outlives this process, and so must the secret that names of callers are veiled with: set secret: { file: PATH } or { env: NAME }",
+      "is persistent and requires a persistent secret to pseudonymize callers: set secret: { file: PATH } or { env: NAME }",
     );
 }
 
-function checkSettings({ settings = {} }: ConfigDocument, complaints: Complaints): void {
+function checkSettings({ settings = {} }: ConfigDocument, problems: ConfigProblems): void {
   for (const [id, given] of Object.entries(settings)) {
     const protocol = protocols.find((each) => each.id === id);
     if (protocol === undefined) {
-      complaints.add(["settings", id], `is no protocol here; there are: ${protocols.map((each) => each.id).join(", ")}`);
+      problems.add(["settings", id], `is not a known protocol; available: ${protocols.map((each) => each.id).join(", ")}`);
       continue;
     }
     const known = (protocol.settings ?? []).map(({ name }) => name);
     for (const name of Object.keys(given)) {
       if (known.includes(name)) continue;
       const near = nearestOf(name, known);
-      const words = known.length === 0 ? `${id} has no settings` : `there are: ${known.join(", ")}`;
-      complaints.add(["settings", id, name], `is not known; ${near === undefined ? words : `did you mean ${near}?`}`);
+      const hint = known.length === 0 ? `${id} has no settings` : `available: ${known.join(", ")}`;
+      problems.add(["settings", id, name], `is unknown; ${near === undefined ? hint : `did you mean ${near}?`}`);
     }
   }
 }

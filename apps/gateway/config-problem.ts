@@ -1,16 +1,16 @@
 import { AgentError } from "../../src/index.js";
-import { type MemberPath, memberOf } from "../config/index.js";
+import { formatPath, type MemberPath } from "../config/index.js";
 
-/** One thing that is wrong with a configuration. */
+/** One problem of a configuration. */
 export interface ConfigProblem {
-  /** Absent where the configuration was not read from a file. */
+  /** Absent when the configuration was not read from a file. */
   readonly place?: { readonly file: string; readonly line: number; readonly column: number } | undefined;
-  /** `agents[0].upstream`; empty for the whole. */
+  /** `agents[0].upstream`; empty for the root. */
   readonly member: string;
   readonly message: string;
 }
 
-/** Everything that is wrong with a configuration, at once. */
+/** All problems of a configuration. */
 export class ConfigError extends AgentError {
   readonly problems: readonly ConfigProblem[];
 
@@ -21,32 +21,32 @@ export class ConfigError extends AgentError {
   }
 }
 
-/** `koine.yaml:12:7: agents[0].upstream must be an http or https address`. */
+/** Formats a problem: `koine.yaml:12:7: agents[0].upstream must be an http or https URL`. */
 export function problemText({ place, member, message }: ConfigProblem): string {
-  const words = `${member === "" ? "the configuration" : member} ${message}`;
-  return place === undefined ? words : `${place.file}:${place.line}:${place.column}: ${words}`;
+  const text = `${member === "" ? "the configuration" : member} ${message}`;
+  return place === undefined ? text : `${place.file}:${place.line}:${place.column}: ${text}`;
 }
 
 type PlaceOf = (path: MemberPath, named: boolean) => ConfigProblem["place"];
 
-/** Collects problems of one configuration, each with its place. */
-export class Complaints {
-  readonly problems: ConfigProblem[] = [];
+/** Collects the problems of one configuration with their positions. */
+export class ConfigProblems {
+  readonly list: ConfigProblem[] = [];
   readonly #placeOf: PlaceOf;
 
   constructor(placeOf: PlaceOf) {
     this.#placeOf = placeOf;
   }
 
-  /** `named`: it is the member's name that is wrong, not its value. */
+  /** `named`: the problem is the member's key, not its value. */
   add(path: MemberPath, message: string, named = false): void {
-    this.problems.push({ place: this.#placeOf(path, named), member: memberOf(path), message });
+    this.list.push({ place: this.#placeOf(path, named), member: formatPath(path), message });
   }
 
-  /** In the order of the file. */
-  throwAny(): void {
-    if (this.problems.length === 0) return;
+  /** Throws all problems in file order. */
+  throwIfAny(): void {
+    if (this.list.length === 0) return;
     const at = ({ place }: ConfigProblem): number => (place === undefined ? 0 : place.line * 10_000 + place.column);
-    throw new ConfigError(this.problems.toSorted((a, b) => at(a) - at(b)));
+    throw new ConfigError(this.list.toSorted((a, b) => at(a) - at(b)));
   }
 }

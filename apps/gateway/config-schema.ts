@@ -12,8 +12,8 @@ const SECRET_HEADERS = /^(authorization|proxy-authorization|cookie|x-api-key)$/i
 
 const CREDENTIALS = z.strictObject({
   bearer: SECRET.optional().describe("Sent as a bearer token."),
-  apiKey: SECRET.optional().describe("Put where the card of the agent wants it."),
-  basic: z.strictObject({ user: TEXT, password: SECRET }).optional().describe("User and password, as RFC 7617 has them."),
+  apiKey: SECRET.optional().describe("Sent where the agent's card requires it."),
+  basic: z.strictObject({ user: TEXT, password: SECRET }).optional().describe("HTTP basic authentication (RFC 7617)."),
   oauth2: z
     .strictObject({
       clientId: TEXT,
@@ -22,41 +22,41 @@ const CREDENTIALS = z.strictObject({
       scopes: z.array(TEXT).optional(),
     })
     .optional()
-    .describe("A token is fetched with these and renewed before it expires."),
+    .describe("Client credentials grant; the token is renewed before it expires."),
   headers: z
     .record(TEXT, z.union([TEXT, SECRET]))
     .superRefine((headers, context) => {
       for (const [name, value] of Object.entries(headers)) {
-        if (!HEADER_NAME.test(name)) context.addIssue({ code: "custom", path: [name], message: "is no name of a header" });
+        if (!HEADER_NAME.test(name)) context.addIssue({ code: "custom", path: [name], message: "is not a valid header name" });
         if (typeof value === "string" && SECRET_HEADERS.test(name))
-          context.addIssue({ code: "custom", path: [name], message: "holds a secret: write { env: NAME } or { file: PATH }" });
+          context.addIssue({ code: "custom", path: [name], message: "is a secret header: use { env: NAME } or { file: PATH }" });
       }
     })
     .optional()
-    .describe("Further headers of every request."),
+    .describe("Additional headers of every request."),
   tls: z
     .strictObject({ ca: FILE.optional(), cert: FILE.optional(), key: FILE.optional() })
     .optional()
-    .describe("A private authority to believe, and the gateway's own certificate."),
+    .describe("A private certificate authority to trust, and the gateway's client certificate."),
 });
 
 const TRUST = z.strictObject({
-  keys: z.array(FILE).optional().describe("Public keys whose signatures on the card count: PEM, JWK or JWKS."),
-  jku: z.array(URL_TEXT).optional().describe("Key sets that count when a signature names exactly this address."),
-  required: z.boolean().optional().describe("An agent whose card none of them signed is refused."),
+  keys: z.array(FILE).optional().describe("Public keys trusted to sign the agent's card: PEM, JWK or JWKS."),
+  jku: z.array(URL_TEXT).optional().describe("Key set URLs trusted when a signature's jku is exactly this URL."),
+  required: z.boolean().optional().describe("Reject an agent whose card has no trusted signature."),
 });
 
-/** What an agent has of its own, and what `defaults` may say for all of them. */
+/** Members of an agent that `defaults` may set for all agents. */
 const COMMON = {
   mode: z
     .enum(["adopt", "relay"])
     .optional()
-    .describe("Who owns the tasks: the gateway (adopt), or the agent (relay). Default: adopt."),
-  strict: z.boolean().optional().describe("What the agent cannot do is refused instead of being stood in for."),
-  card: z.enum(CARD_POLICIES).optional().describe("Default: signed anew where there are cardKeys, else without signatures."),
-  timeoutMs: MS.optional().describe("For one try. Default: no limit but the transport's own."),
+    .describe("Who owns the tasks: the gateway (adopt) or the agent (relay). Default: adopt."),
+  strict: z.boolean().optional().describe("Reject operations that the agent does not support instead of emulating them."),
+  card: z.enum(CARD_POLICIES).optional().describe("Default: re-signed when cardKeys are configured, otherwise unsigned."),
+  timeoutMs: MS.optional().describe("Timeout of one attempt. Default: only the limits of the transport."),
   credentials: CREDENTIALS.optional().describe(
-    "What the gateway shows to the agent. Callers' own credentials never go along, unless callers says so.",
+    "Credentials that the gateway sends to the agent. Callers' credentials are not forwarded unless callers is set.",
   ),
   callers: CALLERS.optional(),
   trust: TRUST.optional(),
@@ -64,21 +64,24 @@ const COMMON = {
 };
 
 const UPSTREAM = z.strictObject({
-  id: NAME.describe("In metrics, log lines and on the page."),
+  id: NAME.describe("Name in metrics, log lines and on the page."),
   url: URL_TEXT,
-  weight: z.number().min(0).optional().describe("Share of the messages; 0 is a spare. Default: 1."),
-  tags: z.array(TEXT).optional().describe("A message with tags goes only where all of them are known."),
+  weight: z.number().min(0).optional().describe("Relative share of messages; 0 is a standby. Default: 1."),
+  tags: z.array(TEXT).optional().describe("A message with tags is sent only to upstreams that have all of them."),
   pin: INTERFACE_NAME.optional(),
   credentials: CREDENTIALS.optional(),
 });
 
 const AGENT = z
   .strictObject({
-    name: NAME.describe("What the gateway calls it; part of addresses."),
-    upstream: URL_TEXT.optional().describe("Where it is, where that is one address."),
-    upstreams: z.array(UPSTREAM).min(1, "is empty").optional().describe("Where it is, where there are several."),
-    pin: INTERFACE_NAME.optional().describe("Only this way is spoken with it. Default: what it is found to speak."),
-    sharedKeys: z.boolean().optional().describe("Its upstreams are replicas over one store: a key said to one is known to all."),
+    name: NAME.describe("Name of the agent in the gateway; part of its URL."),
+    upstream: URL_TEXT.optional().describe("URL of the agent, if there is one."),
+    upstreams: z.array(UPSTREAM).min(1, "is empty").optional().describe("URLs of the agent, if there are several."),
+    pin: INTERFACE_NAME.optional().describe("The only interface to use. Default: the discovered one."),
+    sharedKeys: z
+      .boolean()
+      .optional()
+      .describe("The upstreams are replicas with a shared store: an idempotency key is valid on all of them."),
     ...COMMON,
   })
   .superRefine(({ upstream, upstreams }, context) => {
@@ -89,32 +92,32 @@ const AGENT = z
 const TLS = z.strictObject({
   cert: FILE.describe("PEM."),
   key: FILE.describe("PEM."),
-  clientCa: FILE.optional().describe("Callers may show certificates of this authority, and are known by them."),
+  clientCa: FILE.optional().describe("Authenticate callers by client certificates of this authority."),
 });
 
 const LISTEN = z.strictObject({
-  port: z.int().min(0).max(65_535).optional().describe("0 takes any free one. Default: 8080."),
+  port: z.int().min(0).max(65_535).optional().describe("0 selects any free port. Default: 8080."),
   host: TEXT.optional().describe("Default: 127.0.0.1."),
-  publicUrl: URL_TEXT.optional().describe("The address callers use, where a proxy stands in front."),
-  names: z.array(TEXT).optional().describe("Further host names it is reached by."),
-  allowOrigins: z.array(TEXT).optional().describe("Web pages of these origins may call."),
-  openToEverybody: z.boolean().optional().describe("Beyond this machine, without knowing callers."),
+  publicUrl: URL_TEXT.optional().describe("The URL that callers use, if there is a proxy in front of the gateway."),
+  names: z.array(TEXT).optional().describe("Additional host names of the gateway."),
+  allowOrigins: z.array(TEXT).optional().describe("Origins that may call from a browser (CORS)."),
+  openToEverybody: z.boolean().optional().describe("Accept remote callers without authentication."),
   tls: TLS.optional(),
 });
 
 const REDIS = z.string().superRefine((text, context) => {
   if (!/^rediss?:\/\//.test(text) || !URL.canParse(text))
-    context.addIssue({ code: "custom", message: "must be the address of a Redis, such as redis://127.0.0.1:6379" });
+    context.addIssue({ code: "custom", message: "must be a Redis URL such as redis://127.0.0.1:6379" });
 });
 const STORE = z.union(
   [
     z.literal("memory"),
-    z.strictObject({ sqlite: FILE.describe("A folder."), durable: z.enum(["process", "power"]).optional() }),
+    z.strictObject({ sqlite: FILE.describe("A directory."), durable: z.enum(["process", "power"]).optional() }),
     z.strictObject({
-      redis: REDIS.describe("Shared by several gateways. An address with a password comes from the environment."),
+      redis: REDIS.describe("Shared by several gateways. A URL with a password must come from an environment variable."),
     }),
   ],
-  { error: "must be memory, { sqlite: FOLDER } or { redis: ADDRESS }" },
+  { error: "must be memory, { sqlite: DIRECTORY } or { redis: URL }" },
 );
 
 const AUTH = z.strictObject({
@@ -128,7 +131,7 @@ const AUTH = z.strictObject({
   jwt: z
     .strictObject({
       issuer: TEXT,
-      audience: z.array(TEXT).min(1, "needs one"),
+      audience: z.array(TEXT).min(1, "needs at least one"),
       jwks: URL_TEXT,
       scopes: z.array(TEXT).optional(),
       tenantClaim: TEXT.optional(),
@@ -137,17 +140,17 @@ const AUTH = z.strictObject({
     .optional(),
 });
 
-/** The same members as the limits of the code, each a number above zero. */
+/** A schema with the members of the given defaults, each a positive number. */
 function limitsOf(defaults: object) {
   const members = Object.entries(defaults).map(([name, value]) => [
     name,
     COUNT.optional().describe(`Default: ${String(value)}.`),
   ]);
-  // Each member is made from a name of the defaults, so that the two cannot differ.
+  // Derived from the defaults, so that the two cannot differ.
   return z.strictObject(Object.fromEntries(members) as { [name: string]: z.ZodOptional<typeof COUNT> });
 }
 
-/** What a configuration holds. Unknown members are mistakes. */
+/** Schema of the gateway configuration. Unknown members are errors. */
 export const CONFIG_SCHEMA = z.strictObject({
   $schema: z.string().optional().describe("For editors."),
   listen: LISTEN.optional(),
@@ -155,42 +158,44 @@ export const CONFIG_SCHEMA = z.strictObject({
     .array(INTERFACE_NAME)
     .min(1, "is empty")
     .optional()
-    .describe("What is spoken in front: a2a@1.0, a2a@0.3, acp. Default: everything."),
+    .describe("Interfaces to serve to callers: a2a@1.0, a2a@0.3, acp. Default: all."),
   agents: z.array(AGENT).min(1, "has no agent"),
-  defaults: z.strictObject(COMMON).optional().describe("For every agent that does not say otherwise."),
-  store: STORE.optional().describe("Where tasks live. Default: memory."),
-  artifacts: FILE.optional().describe("A folder for large parts. Default: beside SQLite, else memory."),
-  secret: SECRET.optional().describe("At least 16 bytes, the same for all gateways over one store."),
-  auth: AUTH.optional().describe("Who may call. Default: everybody, and then only this machine is listened to."),
-  cardKeys: z.array(FILE).optional().describe("Private keys that sign the cards (PEM or JWK)."),
+  defaults: z.strictObject(COMMON).optional().describe("Defaults for all agents."),
+  store: STORE.optional().describe("Task store. Default: memory."),
+  artifacts: FILE.optional().describe("A directory for large parts. Default: next to the SQLite store, otherwise memory."),
+  secret: SECRET.optional().describe(
+    "Key for pseudonymizing callers: at least 16 bytes, the same for all gateways that share a store.",
+  ),
+  auth: AUTH.optional().describe("Authentication of callers. Default: none, which allows only a loopback listener."),
+  cardKeys: z.array(FILE).optional().describe("Private keys for signing agent cards (PEM or JWK)."),
   settings: z
     .record(TEXT, z.record(TEXT, z.union([z.string(), z.number(), z.boolean()])))
     .optional()
-    .describe("Of protocols, by their ids."),
+    .describe("Protocol settings, by protocol id."),
   push: switched({
-    allow: z.array(TEXT).optional().describe("Hosts that webhooks may lead to whatever their address."),
+    allow: z.array(TEXT).optional().describe("Webhook hosts that are allowed even with a private address."),
   }).optional(),
-  metrics: z.enum(["loopback", "admitted"]).optional().describe("Who may read /metrics. Default: nobody."),
-  audit: FILE.optional().describe("Who was let in and who was refused; `koine audit` reads it."),
+  metrics: z.enum(["loopback", "admitted"]).optional().describe("Who may read /metrics. Default: no one."),
+  audit: FILE.optional().describe("Audit log of admitted and rejected callers; read it with `koine audit`."),
   inspect: switched({ sightings: COUNT.optional(), bodyBytes: COUNT.optional(), totalBytes: COUNT.optional() })
     .optional()
-    .describe("Messages of late are kept in memory for the page and `koine inspect`. Default: true."),
+    .describe("Keep recent messages in memory for the page and `koine inspect`. Default: true."),
   page: switched({
-    token: SECRET.optional().describe("Default: made at start."),
+    token: SECRET.optional().describe("Default: generated at start."),
     look: z.enum(["loopback", "admitted"]).optional(),
   })
     .optional()
-    .describe("The page at /koine/. Default: true."),
+    .describe("The dashboard at /koine/. Default: true."),
   log: z
     .union([z.enum(["stderr", "none"]), z.strictObject({ file: FILE })])
     .optional()
-    .describe("What policies did, as JSON lines. Default: none."),
+    .describe("Policy events as JSON lines. Default: none."),
   limits: limitsOf(DEFAULT_LIMITS).optional(),
   taskLimits: limitsOf(DEFAULT_TASK_LIMITS).optional(),
 });
 
-/** As it is written. */
+/** A configuration as written in the file. */
 export type ConfigDocument = z.infer<typeof CONFIG_SCHEMA>;
 export type AgentDocument = ConfigDocument["agents"][number];
-export type CredentialPlaces = z.infer<typeof CREDENTIALS>;
-export type TrustPlaces = z.infer<typeof TRUST>;
+export type CredentialReferences = z.infer<typeof CREDENTIALS>;
+export type TrustReferences = z.infer<typeof TRUST>;

@@ -1,24 +1,26 @@
 import type { Maybe } from "../../src/index.js";
 import type { MemberPath } from "../config/index.js";
 import type { CallersDocument } from "./callers-schema.js";
-import type { Complaints } from "./config-problem.js";
-import type { AgentDocument, ConfigDocument, CredentialPlaces, TrustPlaces } from "./config-schema.js";
+import type { ConfigProblems } from "./config-problem.js";
+import type { AgentDocument, ConfigDocument, CredentialReferences, TrustReferences } from "./config-schema.js";
 import type { PolicyDocument } from "./policy-schema.js";
 
-/** One place where an agent is. */
+type Maybe<T> = T | undefined;
+
+/** One upstream address of an agent. */
 export interface UpstreamConfig {
   readonly id: string;
   readonly url: string;
   readonly weight: Maybe<number>;
   readonly tags: Maybe<readonly string[]>;
   readonly pin: Maybe<string>;
-  readonly credentials: CredentialPlaces;
-  /** Where in the configuration it stands, and where its credentials do. */
+  readonly credentials: CredentialReferences;
+  /** Path of its URL and of its credentials in the document. */
   readonly path: MemberPath;
   readonly credentialPath: MemberPath;
 }
 
-/** An agent with everything that the defaults say for it. */
+/** An agent with the defaults applied. */
 export interface AgentConfig {
   readonly name: string;
   readonly upstreams: readonly [UpstreamConfig, ...UpstreamConfig[]];
@@ -27,7 +29,7 @@ export interface AgentConfig {
   readonly strict: boolean;
   readonly card: AgentDocument["card"];
   readonly timeoutMs: Maybe<number>;
-  readonly trust: Maybe<TrustPlaces>;
+  readonly trust: Maybe<TrustReferences>;
   readonly trustPath: MemberPath;
   readonly callers: CallersDocument;
   readonly callersPath: MemberPath;
@@ -35,19 +37,19 @@ export interface AgentConfig {
   readonly path: MemberPath;
 }
 
-/** A configuration that fits together. The files it names have not been read yet. */
+/** A validated configuration. The files it references have not been read yet. */
 export interface GatewayConfig {
-  /** As it is written, with values from the environment. Nothing of it is to be shown. */
+  /** The document with environment variables substituted. May hold secrets: never display it. */
   readonly document: ConfigDocument;
   readonly agents: readonly AgentConfig[];
-  /** Relative names of files begin here. */
+  /** Base directory of relative file names. */
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** For problems that are found later: each has its place in the same file. */
-  complaints(): Complaints;
+  /** Collects problems found after parsing, with positions in the same file. */
+  newProblems(): ConfigProblems;
 }
 
-/** Every agent with the defaults put under what it says itself. */
+/** Applies the defaults to every agent. */
 export function agentsOf({ agents, defaults = {} }: ConfigDocument): readonly AgentConfig[] {
   return agents.map((agent, index) => {
     const path = ["agents", index];
@@ -72,10 +74,10 @@ export function agentsOf({ agents, defaults = {} }: ConfigDocument): readonly Ag
 
 function upstreamsOf(
   agent: AgentDocument,
-  usual: Maybe<CredentialPlaces>,
+  defaults: Maybe<CredentialReferences>,
   path: MemberPath,
 ): readonly [UpstreamConfig, ...UpstreamConfig[]] {
-  const common = agent.credentials ?? usual ?? {};
+  const common = agent.credentials ?? defaults ?? {};
   const commonPath = agent.credentials === undefined ? ["defaults", "credentials"] : [...path, "credentials"];
   const [first, ...rest] = (agent.upstreams ?? []).map(
     (each, index): UpstreamConfig => ({
@@ -90,7 +92,7 @@ function upstreamsOf(
     }),
   );
   if (first !== undefined) return [first, ...rest];
-  const { name: id, upstream: url = "", pin } = agent; // the schema has seen that one of the two is there
-  const place = { path: [...path, "upstream"], credentialPath: commonPath };
-  return [{ id, url, weight: undefined, tags: undefined, pin, credentials: common, ...place }];
+  const { name: id, upstream: url = "", pin } = agent; // the schema guarantees one of upstream and upstreams
+  const paths = { path: [...path, "upstream"], credentialPath: commonPath };
+  return [{ id, url, weight: undefined, tags: undefined, pin, credentials: common, ...paths }];
 }

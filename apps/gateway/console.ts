@@ -4,63 +4,65 @@ import type { BreakerState, Console, LinkState, NetworkState, NodeState, QueueSt
 import type { AgentSupervisor } from "./agent-supervisor.js";
 import { LinkCounts } from "./link-counts.js";
 import type { Observations, RecentCaller } from "./observations.js";
-import type { OwnCaller } from "./own-caller.js";
+import type { PageCaller } from "./page-caller.js";
 import { sendFromPage } from "./page-send.js";
-import { keptTasks, taskEvents } from "./page-tasks.js";
-import { spokenBy } from "./status.js";
+import { recentTasks, taskEvents } from "./page-tasks.js";
+import { interfaceName } from "./status.js";
 import type { UpstreamMonitor } from "./upstream-monitor.js";
 
-/** Who has not called for this long is no longer on the map. */
+type Maybe<T> = T | undefined;
+
+/** Callers that were idle for longer are removed from the map. */
 const CALLER_MS = 600_000;
 const CALLERS_SHOWN = 20;
 
 export interface ConsoleParts {
-  readonly seen: Observations;
+  readonly observations: Observations;
   readonly log: Maybe<CaptureLog>;
   readonly store: Store;
   readonly startedAt: number;
-  keepers(): readonly AgentSupervisor[];
+  supervisors(): readonly AgentSupervisor[];
   interfaces(agent: string): readonly Interface[];
-  readonly own: OwnCaller;
-  /** Where this machine reaches the gateway. */
-  home(): string;
+  readonly pageCaller: PageCaller;
+  /** The gateway's URL on this machine. */
+  localUrl(): string;
   readonly secure: boolean;
   now(): number;
 }
 
 export interface GatewayConsole extends Console {
-  /** Stops looking, and ends what pages look at. */
+  /** Stops counting and ends the feeds of open pages. */
   close(): void;
 }
 
-/** The gateway as its page shows it: read from what runs, nothing is remembered twice. */
+/** The dashboard's view of the gateway, computed from its running parts. */
 export function createConsole(parts: ConsoleParts): GatewayConsole {
-  const { seen, log, keepers } = parts;
-  const counts = log && new LinkCounts(log, () => seen.changed());
+  const { observations, log, supervisors } = parts;
+  const counts = log && new LinkCounts(log, () => observations.changed());
   const ending = new AbortController();
-  const upstreams = (): readonly UpstreamMonitor[] => keepers().flatMap((keeper) => keeper.upstreams);
+  const upstreams = (): readonly UpstreamMonitor[] => supervisors().flatMap((supervisor) => supervisor.upstreams);
   return {
-    sightings: log ?? NOTHING_SEEN,
+    messages: log ?? EMPTY_LOG,
     ending: ending.signal,
-    onChange: (run) => seen.onChange(run),
+    onChange: (run) => observations.onChange(run),
     state: (): NetworkState => {
-      const callers = lately(seen.callers, parts.now());
+      const callers = recentCallers(observations.callers, parts.now());
       return {
         title: "gateway",
         startedAt: parts.startedAt,
-        nodes: [gatewayNode(parts), ...keepers().flatMap(agentNodes), ...callers.map(callerNode)],
-        links: linksOf(keepers(), counts, callers),
-        breakers: upstreams().flatMap((upstream) => breakerOf(upstream, seen, parts.startedAt)),
-        queues: upstreams().flatMap((upstream) => queueOf(upstream, seen)),
+        nodes: [gatewayNode(parts), ...supervisors().flatMap(agentNodes), ...callers.map(callerNode)],
+        links: linksOf(supervisors(), counts, callers),
+        breakers: upstreams().flatMap((upstream) => breakerOf(upstream, observations, parts.startedAt)),
+        queues: upstreams().flatMap((upstream) => queueOf(upstream, observations)),
         decisions: [],
-        happenings: seen.happenings,
-        counters: { ...seen.counters, messages: log?.size ?? 0 },
+        happenings: observations.events,
+        counters: { ...observations.counters, messages: log?.size ?? 0 },
       };
     },
-    tasks: (limit) => keptTasks(parts.store, seen.callers, limit),
-    taskEvents: (id) => taskEvents(parts.store, seen.callers, id),
-    ways: (node) => waysTo(node, parts),
-    send: (message, signal) => sendFromPage(message, waysTo(message.node, parts), parts, signal),
+    tasks: (limit) => recentTasks(parts.store, observations.callers, limit),
+    taskEvents: (id) => taskEvents(parts.store, observations.callers, id),
+    interfaces: (node) => interfacesOf(node, parts),
+    send: (message, signal) => sendFromPage(message, interfacesOf(message.node, parts), parts, signal),
     close() {
       ending.abort();
       counts?.close();
@@ -68,35 +70,35 @@ export function createConsole(parts: ConsoleParts): GatewayConsole {
   };
 }
 
-/** For a gateway without an inspector, whose page is not served. */
-const NOTHING_SEEN: CaptureLog = {
+/** For a gateway without an inspector, which serves no page. */
+const EMPTY_LOG: CaptureLog = {
   list: () => [],
   get: () => undefined,
   trace: () => [],
   async *follow() {
-    // Nothing is seen, so nothing comes.
+    // Never yields.
   },
   size: 0,
   forgotten: 0,
 };
 
-/** A node is called by the name of its agent, whichever of its upstreams it is. */
-function waysTo(node: string, { keepers, interfaces }: ConsoleParts): readonly Interface[] {
-  const keeper = keepers().find(({ name, upstreams }) => name === node || upstreams.some(({ id }) => id === node));
-  return keeper === undefined ? [] : interfaces(keeper.name);
+/** Interfaces of the agent that a node belongs to; every upstream is a node of its agent. */
+function interfacesOf(node: string, { supervisors, interfaces }: ConsoleParts): readonly Interface[] {
+  const supervisor = supervisors().find(({ name, upstreams }) => name === node || upstreams.some(({ id }) => id === node));
+  return supervisor === undefined ? [] : interfaces(supervisor.name);
 }
 
-function gatewayNode({ keepers, interfaces }: ConsoleParts): NodeState {
-  const [first] = keepers();
-  const ways = first === undefined ? [] : interfaces(first.name);
+function gatewayNode({ supervisors, interfaces }: ConsoleParts): NodeState {
+  const [first] = supervisors();
+  const served = first === undefined ? [] : interfaces(first.name);
   return {
     id: "gateway",
     title: "gateway",
     kind: "gateway",
-    speaks: ways.map(({ protocol, version, binding }) => `${protocol}@${version}/${binding}`),
+    speaks: served.map(({ protocol, version, binding }) => `${protocol}@${version}/${binding}`),
     url: undefined,
     health: "up",
-    note: `stands in front of ${keepers().length} ${keepers().length === 1 ? "agent" : "agents"}`,
+    note: `serves ${supervisors().length} ${supervisors().length === 1 ? "agent" : "agents"}`,
     actions: [],
   };
 }
@@ -106,7 +108,7 @@ function agentNodes({ upstreams, problem, config }: AgentSupervisor): readonly N
     id,
     title: id,
     kind: "agent",
-    speaks: [spokenBy(remote)].filter((way) => way !== undefined),
+    speaks: [interfaceName(remote)].filter((name) => name !== undefined),
     url,
     health,
     note: own?.message ?? problem?.message ?? card?.description ?? config.mode,
@@ -114,7 +116,7 @@ function agentNodes({ upstreams, problem, config }: AgentSupervisor): readonly N
   }));
 }
 
-function lately(callers: readonly RecentCaller[], nowMs: number): readonly RecentCaller[] {
+function recentCallers(callers: readonly RecentCaller[], nowMs: number): readonly RecentCaller[] {
   return callers.filter(({ lastAt }) => nowMs - lastAt < CALLER_MS).slice(-CALLERS_SHOWN);
 }
 
@@ -126,36 +128,36 @@ function callerNode({ id, protocol }: RecentCaller): NodeState {
     speaks: protocol === "" ? [] : [protocol],
     url: undefined,
     health: "unknown",
-    note: "called lately",
+    note: "recent caller",
     actions: [],
   };
 }
 
-/** Everybody who called to the gateway, and the gateway to every upstream. */
+/** Links from callers to the gateway, and from the gateway to every upstream. */
 function linksOf(
-  keepers: readonly AgentSupervisor[],
+  supervisors: readonly AgentSupervisor[],
   counts: Maybe<LinkCounts>,
   callers: readonly RecentCaller[],
 ): readonly LinkState[] {
   const all = counts?.all ?? [];
   const shown = new Set(callers.map(({ id }) => `caller:${id}`));
-  const inward = [...shown].flatMap((from): readonly LinkState[] => {
-    const own = all.filter((count) => count.from === from);
-    const [first] = own;
+  const inbound = [...shown].flatMap((from): readonly LinkState[] => {
+    const counted = all.filter((count) => count.from === from);
+    const [first] = counted;
     if (first === undefined) return [];
-    return [linkOf({ from, to: "gateway", fromProtocol: first.protocol, toProtocol: first.protocol }, own)];
+    return [linkOf({ from, to: "gateway", fromProtocol: first.protocol, toProtocol: first.protocol }, counted)];
   });
-  const outward = keepers.flatMap(({ name, upstreams }) =>
+  const outbound = supervisors.flatMap(({ name, upstreams }) =>
     upstreams.map(({ id, remote }) => {
-      const spoken = remote?.protocol ?? "";
-      const asked = all.find((count) => count.to === name && count.from !== "gateway")?.protocol ?? spoken;
+      const upstreamProtocol = remote?.protocol ?? "";
+      const callerProtocol = all.find((count) => count.to === name && count.from !== "gateway")?.protocol ?? upstreamProtocol;
       return linkOf(
-        { from: "gateway", to: id, fromProtocol: asked, toProtocol: spoken },
+        { from: "gateway", to: id, fromProtocol: callerProtocol, toProtocol: upstreamProtocol },
         all.filter((count) => count.from === "gateway" && count.to === id),
       );
     }),
   );
-  return [...inward, ...outward];
+  return [...inbound, ...outbound];
 }
 
 type LinkEnds = Pick<LinkState, "from" | "to" | "fromProtocol" | "toProtocol">;
@@ -172,18 +174,16 @@ function linkOf(ends: LinkEnds, counted: LinkCounts["all"]): LinkState {
   };
 }
 
-function breakerOf({ id, policies }: UpstreamMonitor, seen: Observations, startedAt: number): readonly BreakerState[] {
+function breakerOf({ id, policies }: UpstreamMonitor, observations: Observations, startedAt: number): readonly BreakerState[] {
   const snapshot = policies.breaker?.state();
   if (snapshot === undefined) return [];
-  const change = seen.circuits.get(id);
-  return [
-    { destination: id, state: snapshot.state, since: change?.at ?? startedAt, because: change?.because ?? "nothing has failed" },
-  ];
+  const change = observations.circuits.get(id);
+  return [{ destination: id, state: snapshot.state, since: change?.at ?? startedAt, because: change?.because ?? "no failures" }];
 }
 
-function queueOf({ id, policies }: UpstreamMonitor, seen: Observations): readonly QueueState[] {
+function queueOf({ id, policies }: UpstreamMonitor, observations: Observations): readonly QueueState[] {
   const depth = policies.bulkhead?.state().waiting;
   if (depth === undefined) return [];
-  const history = seen.queues.get(`${id} bulkhead`) ?? [];
+  const history = observations.queues.get(`${id} bulkhead`) ?? [];
   return [{ name: id, depth, limit: policies.bulkheadLimit, history }];
 }

@@ -3,7 +3,7 @@ import type { GatewayConfig } from "./config.js";
 import { ConfigError } from "./config-problem.js";
 import type { ConfigDocument } from "./config-schema.js";
 
-/** What a port, a store and a file are made from once: changing it takes a restart. */
+/** Members that take effect only at start: changing them requires a restart. */
 const FIXED: readonly (readonly [path: readonly string[], of: (document: ConfigDocument) => unknown])[] = [
   [["listen", "port"], ({ listen }) => listen?.port ?? DEFAULT_PORT],
   [["listen", "host"], ({ listen }) => listen?.host ?? DEFAULT_HOST],
@@ -25,11 +25,11 @@ const FIXED: readonly (readonly [path: readonly string[], of: (document: ConfigD
   [["taskLimits"], ({ taskLimits }) => taskLimits],
 ];
 
-/** Throws ConfigError for a configuration that asks for what only a restart can do. */
-export function refuseFixedChanges(running: GatewayConfig, wanted: GatewayConfig): void {
-  const complaints = wanted.complaints();
+/** Throws ConfigError if a new configuration changes members that require a restart. */
+export function rejectFixedChanges(running: GatewayConfig, wanted: GatewayConfig): void {
+  const problems = wanted.newProblems();
   for (const [path, of] of FIXED)
     if (JSON.stringify(of(running.document)) !== JSON.stringify(of(wanted.document)))
-      complaints.add(path, "cannot change while the gateway runs: restart it for that");
-  if (complaints.problems.length > 0) throw new ConfigError(complaints.problems);
+      problems.add(path, "cannot change while the gateway is running: restart the gateway to apply it");
+  if (problems.list.length > 0) throw new ConfigError(problems.list);
 }

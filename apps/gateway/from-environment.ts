@@ -1,17 +1,17 @@
 import type { MemberPath } from "../config/index.js";
-import type { Complaints } from "./config-problem.js";
+import type { ConfigProblems } from "./config-problem.js";
 
 const WHOLE = /^\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}$/;
 const SOMEWHERE = /\$\{[A-Za-z_]/;
 
 export interface Substituted {
   readonly value: unknown;
-  /** The members whose values came from the environment: these are never shown. */
+  /** Paths of members whose values came from the environment: never display them. */
   readonly fromEnvironment: ReadonlySet<string>;
 }
 
-/** `${NAME}` and `${NAME:-default}` as whole values. What stands there is read as the file would be: 8080 is a number. */
-export function fromEnvironment(value: unknown, env: NodeJS.ProcessEnv, complaints: Complaints): Substituted {
+/** Substitutes `${NAME}` and `${NAME:-default}` as whole values, typed as in the file: 8080 is a number. */
+export function fromEnvironment(value: unknown, env: NodeJS.ProcessEnv, problems: ConfigProblems): Substituted {
   const found = new Set<string>();
   const walk = (at: unknown, path: MemberPath): unknown => {
     if (typeof at === "string") return substitute(at, path);
@@ -23,15 +23,15 @@ export function fromEnvironment(value: unknown, env: NodeJS.ProcessEnv, complain
     const match = WHOLE.exec(text);
     if (match === null) {
       if (SOMEWHERE.test(text))
-        complaints.add(path, "names a variable inside a longer text: only a whole value comes from the environment");
+        problems.add(path, "uses a variable inside a longer text: only a whole value can come from the environment");
       return text;
     }
     const [, name = "", fallback] = match;
     const given = env[name];
-    const taken = given === undefined || given === "" ? fallback : given;
+    const chosen = given === undefined || given === "" ? fallback : given;
     found.add(JSON.stringify(path));
-    if (taken === undefined) complaints.add(path, `comes from the environment variable ${name}, which is not set`);
-    return taken === undefined ? undefined : scalarOf(taken);
+    if (chosen === undefined) problems.add(path, `requires the environment variable ${name}, which is not set`);
+    return chosen === undefined ? undefined : scalarOf(chosen);
   };
   return { value: walk(value, []), fromEnvironment: found };
 }

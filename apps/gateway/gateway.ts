@@ -4,77 +4,79 @@ import { describeSecurity } from "../../src/public/auth.js";
 import { createInspector, type Inspector } from "../../src/public/inspect.js";
 import { type Clock, systemClock } from "../../src/public/policies.js";
 import { createMetrics, createTelemetry, type Telemetry } from "../../src/public/telemetry.js";
-import { homeOf } from "./addresses.js";
+import { localUrl } from "./addresses.js";
 import { AgentSupervisor, type SharedParts } from "./agent-supervisor.js";
 import type { Gateway, GatewayDeps, ReloadReport } from "./api.js";
 import type { GatewayConfig } from "./config.js";
 import { createConsole, type GatewayConsole } from "./console.js";
-import { refuseFixedChanges } from "./fixed-members.js";
+import { rejectFixedChanges } from "./fixed-members.js";
 import { type AgentLosses, type LossSource, lossesOf, lossSource } from "./losses.js";
 import { Observations } from "./observations.js";
-import { OwnCaller } from "./own-caller.js";
+import { PageCaller } from "./page-caller.js";
 import { type Prepared, type PreparedAgent, prepare } from "./prepare.js";
-import { checkReached, joined, reloadWords, reportOf } from "./reloading.js";
+import { assertReachable, combineSinks, reloadSummary, reportOf } from "./reloading.js";
 import { type GatewayResources, openResources } from "./resources.js";
 import { changingOptions, fixedOptions } from "./serving.js";
 import { type AgentStatus, statusOf } from "./status.js";
 import { withoutUndefined } from "./without-undefined.js";
 
-/** How long the connections of an agent that is no longer configured stay: as long as its calls may go on. */
+type Maybe<T> = T | undefined;
+
+/** How long a removed agent's connections stay open: as long as its calls may take. */
 const RETIRED_MS = 620_000;
 const TOKEN_BYTES = 24;
 
-/** Opens a gateway: reaches its upstreams, and serves them. */
+/** Starts a gateway: connects to its upstreams and serves them. */
 export async function openGateway(config: GatewayConfig, deps: GatewayDeps = {}): Promise<Gateway> {
-  const house = await openResources(config, deps.tell ?? (() => undefined));
+  const resources = await openResources(config, deps.notify ?? (() => undefined));
   try {
-    const running = new RunningGateway(house, await prepare(config, house.audit), deps);
+    const running = new RunningGateway(resources, await prepare(config, resources.audit), deps);
     await running.open();
     return running;
   } catch (thrown) {
-    await house.close();
+    await resources.close();
     throw thrown;
   }
 }
 
-type HouseTools = Pick<SharedParts, "clock" | "random" | "newId" | "notes">;
+type SharedTools = Pick<SharedParts, "clock" | "random" | "newId" | "notes">;
 
 class RunningGateway implements Gateway {
   readonly console: GatewayConsole;
-  readonly #house: GatewayResources;
+  readonly #resources: GatewayResources;
   readonly #deps: GatewayDeps;
-  readonly #seen: Observations;
+  readonly #observations: Observations;
   readonly #inspector: Maybe<Inspector>;
   readonly #telemetry: Telemetry;
-  readonly #own = new OwnCaller();
+  readonly #pageCaller = new PageCaller();
   readonly #pageToken: string;
-  /** Made once where none is configured: sessions must not change their names at a reload. */
+  /** Generated once if none is configured: pseudonyms must survive a reload. */
   readonly #secret: Uint8Array;
   readonly #clock: Clock;
-  readonly #tools: HouseTools;
+  readonly #tools: SharedTools;
   #prepared: Prepared;
-  #keepers: readonly AgentSupervisor[] = [];
+  #supervisors: readonly AgentSupervisor[] = [];
   #served: readonly Agent[] = [];
   #server: Maybe<Server>;
   #reloading: Promise<unknown> = Promise.resolve();
-  /** Agents that are no longer configured and may have calls under way, with what takes back the end of their connections. */
+  /** Removed agents that may have calls in progress, with the function that cancels their close timer. */
   readonly #retired = new Map<AgentSupervisor, () => void>();
-  /** What agents lost that are gone for good, so that the report of the run has it. */
-  #past: readonly LossSource[] = [];
+  /** Losses of closed agents, for the report of the whole run. */
+  #pastLosses: readonly LossSource[] = [];
 
-  constructor(house: GatewayResources, prepared: Prepared, deps: GatewayDeps) {
-    this.#house = house;
+  constructor(resources: GatewayResources, prepared: Prepared, deps: GatewayDeps) {
+    this.#resources = resources;
     this.#deps = deps;
     this.#prepared = prepared;
     this.#clock = deps.clock ?? systemClock;
-    this.#seen = new Observations(() => this.#clock.now());
+    this.#observations = new Observations(() => this.#clock.now());
     this.#secret = prepared.secret ?? randomBytes(32);
     this.#pageToken = prepared.pageToken ?? randomBytes(TOKEN_BYTES).toString("base64url");
     const { metrics, inspect = true } = prepared.config.document;
     const base = createTelemetry({
       metrics: metrics === undefined ? undefined : createMetrics(),
-      log: house.log,
-      serves: (name) => this.#keepers.some((keeper) => keeper.name === name),
+      log: resources.log,
+      serves: (name) => this.#supervisors.some((supervisor) => supervisor.name === name),
     });
     this.#inspector =
       inspect === false
@@ -85,22 +87,22 @@ class RunningGateway implements Gateway {
             clock: this.#clock,
           });
     this.#telemetry = this.#inspector?.telemetry(base) ?? base;
-    const watch = this.#telemetry.policies("gateway");
+    const sink = this.#telemetry.policies("gateway");
     this.#tools = {
       clock: this.#clock,
       random: deps.random ?? Math.random,
       newId: this.#newId,
-      notes: watch === undefined ? this.#seen.notes : joined(watch, this.#seen.notes),
+      notes: sink === undefined ? this.#observations.notes : combineSinks(sink, this.#observations.notes),
     };
     this.console = createConsole({
-      seen: this.#seen,
+      observations: this.#observations,
       log: this.#inspector?.log,
-      store: house.store,
+      store: resources.store,
       startedAt: this.#clock.now(),
-      keepers: () => this.#keepers,
+      supervisors: () => this.#supervisors,
       interfaces: (agent) => this.interfaces(agent),
-      own: this.#own,
-      home: () => homeOf(prepared.config.document.listen?.host, this.port),
+      pageCaller: this.#pageCaller,
+      localUrl: () => localUrl(prepared.config.document.listen?.host, this.port),
       secure: prepared.tls !== undefined,
       now: () => this.#clock.now(),
     });
@@ -119,15 +121,15 @@ class RunningGateway implements Gateway {
   }
 
   get durability(): string {
-    return this.#house.store.durability;
+    return this.#resources.store.durability;
   }
 
   get callers(): string {
-    return this.#prepared.door.words;
+    return this.#prepared.callerAdmission.description;
   }
 
   get security(): Gateway["security"] {
-    return describeSecurity(this.#prepared.door.admission);
+    return describeSecurity(this.#prepared.callerAdmission.admission);
   }
 
   get warnings(): readonly string[] {
@@ -135,7 +137,7 @@ class RunningGateway implements Gateway {
   }
 
   get #running(): Server {
-    if (this.#server === undefined) throw new AgentError("internal", "the gateway is not open");
+    if (this.#server === undefined) throw new AgentError("internal", "The gateway is not started");
     return this.#server;
   }
 
@@ -146,7 +148,7 @@ class RunningGateway implements Gateway {
   readonly #newId = (): string => this.#deps.newId?.() ?? crypto.randomUUID();
 
   agents(): readonly AgentStatus[] {
-    return this.#keepers.map((keeper) => statusOf(keeper, this.interfaces(keeper.name)));
+    return this.#supervisors.map((supervisor) => statusOf(supervisor, this.interfaces(supervisor.name)));
   }
 
   interfaces(agent: string): readonly Interface[] {
@@ -154,24 +156,24 @@ class RunningGateway implements Gateway {
   }
 
   losses(): readonly AgentLosses[] {
-    return lossesOf([...this.#past, ...this.#retired.keys(), ...this.#keepers]);
+    return lossesOf([...this.#pastLosses, ...this.#retired.keys(), ...this.#supervisors]);
   }
 
   async open(): Promise<void> {
-    this.#keepers = this.#prepared.agents.map((agent) => this.#keeperFor(agent, this.#prepared));
+    this.#supervisors = this.#prepared.agents.map((agent) => this.#supervisorFor(agent, this.#prepared));
     try {
-      await Promise.all(this.#keepers.map((keeper) => keeper.start()));
-      checkReached(this.#keepers, this.#deps.requireUpstreams === true);
-      this.#served = this.#keepers.map(({ agent }) => agent);
+      await Promise.all(this.#supervisors.map((supervisor) => supervisor.start()));
+      assertReachable(this.#supervisors, this.#deps.requireUpstreams === true);
+      this.#served = this.#supervisors.map(({ agent }) => agent);
       this.#server = await serve(this.#served, {
-        ...fixedOptions(this.#prepared, this.#house),
+        ...fixedOptions(this.#prepared, this.#resources),
         ...this.#options(this.#prepared),
       });
     } catch (thrown) {
-      await Promise.all(this.#keepers.map((keeper) => keeper.close()));
+      await Promise.all(this.#supervisors.map((supervisor) => supervisor.close()));
       throw thrown;
     }
-    this.#serveAnew();
+    this.#replaceServed();
   }
 
   reload(config: GatewayConfig): Promise<ReloadReport> {
@@ -182,51 +184,51 @@ class RunningGateway implements Gateway {
 
   async close(): Promise<void> {
     await this.#reloading;
-    for (const keeper of this.#keepers) keeper.stop();
-    // The port waits for streams under way, and whoever looks at messages would look for ever.
+    for (const supervisor of this.#supervisors) supervisor.stop();
+    // The server waits for open streams, and message feeds never end by themselves.
     this.#inspector?.close();
     this.console.close();
     await this.#server?.close();
-    for (const takeBack of this.#retired.values()) takeBack();
-    await Promise.all([...this.#keepers, ...this.#retired.keys()].map((keeper) => keeper.close()));
-    await this.#house.close();
+    for (const cancelTimer of this.#retired.values()) cancelTimer();
+    await Promise.all([...this.#supervisors, ...this.#retired.keys()].map((supervisor) => supervisor.close()));
+    await this.#resources.close();
   }
 
   async #reload(config: GatewayConfig): Promise<ReloadReport> {
-    refuseFixedChanges(this.#prepared.config, config);
-    const prepared = await prepare(config, this.#house.audit);
-    const before = new Map(this.#keepers.map((keeper) => [keeper.name, keeper]));
+    rejectFixedChanges(this.#prepared.config, config);
+    const prepared = await prepare(config, this.#resources.audit);
+    const before = new Map(this.#supervisors.map((supervisor) => [supervisor.name, supervisor]));
     const fresh: AgentSupervisor[] = [];
-    const keepers = prepared.agents.map((agent) => {
-      const keeper = this.#keeperFor(agent, prepared);
-      const old = before.get(keeper.name);
-      if (old?.fingerprint === keeper.fingerprint) return old;
-      fresh.push(keeper);
-      return keeper;
+    const supervisors = prepared.agents.map((agent) => {
+      const supervisor = this.#supervisorFor(agent, prepared);
+      const old = before.get(supervisor.name);
+      if (old?.fingerprint === supervisor.fingerprint) return old;
+      fresh.push(supervisor);
+      return supervisor;
     });
     try {
-      await Promise.all(fresh.map((keeper) => keeper.start()));
-      checkReached(fresh, this.#deps.requireUpstreams === true);
-      const served = keepers.map(({ agent }) => agent);
+      await Promise.all(fresh.map((supervisor) => supervisor.start()));
+      assertReachable(fresh, this.#deps.requireUpstreams === true);
+      const served = supervisors.map(({ agent }) => agent);
       if (prepared.tls !== undefined) this.#running.reload(prepared.tls);
       this.#running.replace(served, this.#options(prepared));
       this.#served = served;
     } catch (thrown) {
-      await Promise.all(fresh.map((keeper) => keeper.close()));
+      await Promise.all(fresh.map((supervisor) => supervisor.close()));
       if (this.#prepared.tls !== undefined) this.#running.reload(this.#prepared.tls);
       throw thrown;
     }
-    const gone = this.#keepers.filter((keeper) => !keepers.includes(keeper));
+    const gone = this.#supervisors.filter((supervisor) => !supervisors.includes(supervisor));
     this.#prepared = prepared;
-    this.#keepers = keepers;
-    for (const keeper of gone) this.#retire(keeper);
-    this.#serveAnew();
-    const report = reportOf([...before.values()], keepers, prepared.warnings);
-    this.#seen.say("reload", "gateway", reloadWords(report));
+    this.#supervisors = supervisors;
+    for (const supervisor of gone) this.#retire(supervisor);
+    this.#replaceServed();
+    const report = reportOf([...before.values()], supervisors, prepared.warnings);
+    this.#observations.record("reload", "gateway", reloadSummary(report));
     return report;
   }
 
-  #keeperFor(agent: PreparedAgent, { config, cardKeys }: Prepared): AgentSupervisor {
+  #supervisorFor(agent: PreparedAgent, { config, cardKeys }: Prepared): AgentSupervisor {
     const parts: SharedParts = {
       ...this.#tools,
       telemetry: this.#telemetry,
@@ -235,37 +237,47 @@ class RunningGateway implements Gateway {
       signsCards: cardKeys.length > 0,
     };
     let health = "starting";
-    const keeper: AgentSupervisor = new AgentSupervisor(agent, parts, () => {
-      if (keeper.health !== health) {
-        health = keeper.health;
-        const why = keeper.problem === undefined ? "" : `: ${keeper.problem.message}`;
-        this.#seen.say("health", keeper.name, `is ${health}${why}`);
+    const supervisor: AgentSupervisor = new AgentSupervisor(agent, parts, () => {
+      if (supervisor.health !== health) {
+        health = supervisor.health;
+        const cause = supervisor.problem === undefined ? "" : `: ${supervisor.problem.message}`;
+        this.#observations.record("health", supervisor.name, `is ${health}${cause}`);
+        this.#notifyHealth(supervisor);
       }
-      this.#serveAnew();
-      this.#seen.changed();
+      this.#replaceServed();
+      this.#observations.changed();
     });
-    return keeper;
+    return supervisor;
   }
 
-  /** What stands for an agent changes when it is reached for the first time, and when its card does. */
-  #serveAnew(): void {
+  /** Callers see neither address nor cause of an unreachable upstream; the operator does. */
+  #notifyHealth({ name, health, upstreams }: AgentSupervisor): void {
+    if (this.#server === undefined) return; // the start report has it
+    const causes = upstreams.flatMap(({ config, problem }) =>
+      problem === undefined ? [] : [`${config.url}: ${problem.message}`],
+    );
+    this.#deps.notify?.([`Agent "${name}" is ${health}`, ...causes].join("; "));
+  }
+
+  /** Updates the server when an agent's bridge is created or its card changes. */
+  #replaceServed(): void {
     const server = this.#server;
-    const agents = this.#keepers.map(({ agent }) => agent);
+    const agents = this.#supervisors.map(({ agent }) => agent);
     if (server === undefined || agents.every((agent, index) => agent === this.#served[index])) return;
     try {
       server.replace(agents, this.#options(this.#prepared));
       this.#served = agents;
     } catch (thrown) {
-      this.#seen.say("refused", "gateway", AgentError.from(thrown).message);
-      this.#deps.tell?.(`An agent was not taken into use: ${AgentError.from(thrown).message}`);
+      this.#observations.record("refused", "gateway", AgentError.from(thrown).message);
+      this.#deps.notify?.(`Agent update rejected; still serving the previous one: ${AgentError.from(thrown).message}`);
     }
   }
 
   #options(prepared: Prepared): ReturnType<typeof changingOptions> {
     return changingOptions(prepared, {
-      own: this.#own,
+      pageCaller: this.#pageCaller,
       telemetry: this.#telemetry,
-      seen: this.#seen,
+      observations: this.#observations,
       tools: this.#tools,
       console: this.console,
       log: this.#inspector?.log,
@@ -274,13 +286,13 @@ class RunningGateway implements Gateway {
     });
   }
 
-  #retire(keeper: AgentSupervisor): void {
-    keeper.stop();
-    const takeBack = this.#clock.after(RETIRED_MS, () => {
-      this.#retired.delete(keeper);
-      this.#past = lossesOf([...this.#past, keeper]).map(lossSource);
-      void keeper.close();
+  #retire(supervisor: AgentSupervisor): void {
+    supervisor.stop();
+    const cancelTimer = this.#clock.after(RETIRED_MS, () => {
+      this.#retired.delete(supervisor);
+      this.#pastLosses = lossesOf([...this.#pastLosses, supervisor]).map(lossSource);
+      void supervisor.close();
     });
-    this.#retired.set(keeper, takeBack);
+    this.#retired.set(supervisor, cancelTimer);
   }
 }

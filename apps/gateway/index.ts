@@ -1,4 +1,4 @@
-/** Agents of others, in every protocol: the configuration, and the gateway that runs it. */
+/** The gateway: its configuration and the server that runs it. */
 export type { Gateway, GatewayDeps, ReloadReport } from "./api.js";
 export { type CheckedUpstream, checkGateway } from "./check.js";
 export type { AgentConfig, GatewayConfig } from "./config.js";
@@ -10,4 +10,4 @@ export type { AgentLosses } from "./losses.js";
 export { configFrom, parseConfig, readConfig } from "./read-config.js";
 export { configJsonSchema, configReference } from "./schema-document.js";
 export type { AgentStatus, UpstreamStatus } from "./status.js";
-export { type ConfigMark, type ConfigWatch, markOf, watchConfig } from "./watch-config.js";
+export { type ConfigRevision, type ConfigWatch, configRevision, watchConfig } from "./watch-config.js";

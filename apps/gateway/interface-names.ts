@@ -3,7 +3,7 @@ import { nearestOf } from "./schema-problems.js";
 
 const FORM = /^[a-z0-9-]+(@[^/@\s]+(\/[^/\s]+)?)?$/;
 
-/** What is wrong with the name of a way; undefined where nothing is. */
+/** Why an interface name is invalid; undefined if it is valid. */
 export function interfaceNameProblem(text: string, known: readonly Protocol[] = registered): string | undefined {
   if (!FORM.test(text)) return "must look like protocol, protocol@version or protocol@version/binding";
   const [id = "", version] = text.replace(/\/.*$/, "").split("@", 2);
@@ -11,13 +11,13 @@ export function interfaceNameProblem(text: string, known: readonly Protocol[] = 
   if (protocol === undefined) {
     const ids = known.map((each) => each.id);
     const near = nearestOf(id, ids);
-    return `names ${id}, which is no protocol here; ${near === undefined ? `there are: ${ids.join(", ")}` : `did you mean ${near}?`}`;
+    return `names unknown protocol ${id}; ${near === undefined ? `available: ${ids.join(", ")}` : `did you mean ${near}?`}`;
   }
   if (version === undefined || protocol.versions.includes(version)) return undefined;
-  return `names version ${version}; of ${id} there are: ${protocol.versions.join(", ")}`;
+  return `names unknown version ${version} of ${id}; available: ${protocol.versions.join(", ")}`;
 }
 
-/** The protocols as far as they are to be spoken. */
+/** The protocols to serve, restricted to the configured interfaces. */
 export function listenerInterfaces(as: readonly string[] | undefined): readonly Protocol[] {
   return as === undefined ? registered : selectInterfaces(as, registered);
 }

@@ -1,8 +1,8 @@
 import type { CapturedMessage, CaptureLog } from "../../src/public/inspect.js";
 
-/** How many answers' times are kept of one link. */
+/** Latencies kept per link. */
 const LATENCIES = 120;
-/** Links that are counted; more callers than this share nothing on the page. */
+/** Links beyond this limit are not counted. */
 const LINKS = 500;
 
 export interface LinkCount {
@@ -15,10 +15,10 @@ export interface LinkCount {
   readonly latencies: number[];
 }
 
-/** Counts messages that the inspector saw end: from callers, and to upstreams. Questions about tasks and cards are no messages. */
+/** Counts completed messages per link, from callers and to upstreams. Task and card requests are not counted. */
 export class LinkCounts {
   readonly #links = new Map<string, LinkCount>();
-  /** Sightings that have not ended are told again; each counts once. */
+  /** A captured message is reported more than once while it is open; each counts once. */
   readonly #counted = new Set<string>();
   readonly #stop = new AbortController();
 
@@ -36,13 +36,13 @@ export class LinkCounts {
 
   async #follow(log: CaptureLog, changed: () => void): Promise<void> {
     try {
-      for await (const sighting of log.follow({}, 0, this.#stop.signal)) {
-        if (sighting.status === "open" || sighting.operation !== "send") continue;
-        this.#count(sighting);
+      for await (const message of log.follow({}, 0, this.#stop.signal)) {
+        if (message.status === "open" || message.operation !== "send") continue;
+        this.#count(message);
         changed();
       }
     } catch {
-      // Nobody counts any more; the gateway goes on.
+      // Counting stops; the gateway is not affected.
     }
   }
 

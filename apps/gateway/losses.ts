@@ -1,33 +1,33 @@
 import type { LossReport } from "../../src/index.js";
 import type { CountedLoss } from "../../src/internal.js";
 
-/** An agent, and every account that was begun for it. */
+/** The loss reports of one agent. */
 export interface LossSource {
   readonly name: string;
-  readonly accounts: readonly LossReport[];
+  readonly lossReports: readonly LossReport[];
 }
 
-/** What could not be carried between callers and one agent. */
+/** Translation losses between callers and one agent. */
 export interface AgentLosses {
   readonly agent: string;
-  /** Messages that went through, so that an empty list says something. */
+  /** Number of messages, so that an empty list has a meaning. */
   readonly messages: number;
-  /** The most frequent first. */
+  /** Most frequent first. */
   readonly losses: readonly CountedLoss[];
-  /** Losses of kinds beyond the limit, which are only counted. */
+  /** Number of losses of kinds beyond the limit. */
   readonly others: number;
 }
 
-/** The accounts of a run, those of agents that were changed meanwhile put together. */
+/** Sums the loss reports of a run by agent name. */
 export function lossesOf(sources: readonly LossSource[]): readonly AgentLosses[] {
   const byName = new Map<string, { messages: number; others: number; readonly kinds: Map<string, CountedLoss> }>();
-  for (const { name, accounts } of sources) {
+  for (const { name, lossReports } of sources) {
     const sum = byName.get(name) ?? { messages: 0, others: 0, kinds: new Map() };
     byName.set(name, sum);
-    for (const account of accounts) {
-      sum.messages += account.messages;
-      sum.others += account.others;
-      for (const loss of account.losses()) {
+    for (const report of lossReports) {
+      sum.messages += report.messages;
+      sum.others += report.others;
+      for (const loss of report.losses()) {
         const kind = `${loss.protocol} ${loss.path} ${loss.reason}`;
         const known = sum.kinds.get(kind);
         sum.kinds.set(kind, known === undefined ? loss : { ...known, count: known.count + loss.count });
@@ -42,7 +42,7 @@ export function lossesOf(sources: readonly LossSource[]): readonly AgentLosses[]
   }));
 }
 
-/** What was added up, as one more source: keepers can then be let go of. */
+/** Turns a sum into a source, so that closed supervisors can be released. */
 export function lossSource({ agent, messages, losses, others }: AgentLosses): LossSource {
-  return { name: agent, accounts: [{ messages, others, losses: () => losses }] };
+  return { name: agent, lossReports: [{ messages, others, losses: () => losses }] };
 }

@@ -1,7 +1,9 @@
 import type { Layer, Maybe } from "../../src/index.js";
 import type { PolicyNote, PolicySink } from "../../src/public/policies.js";
 
-/** What happened, in one line. */
+type Maybe<T> = T | undefined;
+
+/** One line of the event list. */
 export interface GatewayEvent {
   readonly at: number;
   readonly kind: string;
@@ -10,25 +12,25 @@ export interface GatewayEvent {
   readonly traceId?: Maybe<string>;
 }
 
-/** Somebody who called lately. */
+/** A caller seen recently. */
 export interface RecentCaller {
   readonly id: string;
   readonly owner: string;
   lastAt: number;
-  /** By which protocol, last. */
+  /** Protocol of the last call. */
   protocol: string;
 }
 
-const HAPPENINGS = 500;
+const EVENT_LIMIT = 500;
 const CALLERS = 200;
 const HISTORY = 120;
 
-/** What the gateway itself saw: what policies did, who called, what changed. Bounded in everything. */
+/** Recent policy events, callers and state changes, all bounded. */
 export class Observations {
-  readonly happenings: GatewayEvent[] = [];
+  readonly events: GatewayEvent[] = [];
   /** The last change of each circuit. */
   readonly circuits = new Map<string, { readonly at: number; readonly because: string }>();
-  /** How deep each queue was, oldest first. */
+  /** Depth history of each queue, oldest first. */
   readonly queues = new Map<string, number[]>();
   readonly counters = { decisions: 0, retries: 0, hedges: 0, repeats: 0, gaps: 0, circuits: 0 };
   readonly #callers = new Map<string, RecentCaller>();
@@ -39,7 +41,7 @@ export class Observations {
     this.#now = now;
   }
 
-  /** The last who called is the last. */
+  /** Most recent caller last. */
   get callers(): readonly RecentCaller[] {
     return [...this.#callers.values()];
   }
@@ -53,13 +55,13 @@ export class Observations {
     for (const run of this.#listeners) run();
   }
 
-  say(kind: string, subject: string, says: string, traceId?: Maybe<string>): void {
-    this.happenings.push({ at: this.#now(), kind, subject, says, traceId });
-    if (this.happenings.length > HAPPENINGS) this.happenings.shift();
+  record(kind: string, subject: string, says: string, traceId?: Maybe<string>): void {
+    this.events.push({ at: this.#now(), kind, subject, says, traceId });
+    if (this.events.length > EVENT_LIMIT) this.events.shift();
     this.changed();
   }
 
-  /** For `serve`: sees who calls, and changes nothing. */
+  /** Records callers without changing calls. */
   readonly layer: Layer = (next) => (operation, call) => {
     const { id, owner } = call.caller;
     const known = this.#callers.get(owner) ?? { id, owner, lastAt: 0, protocol: "" };
@@ -72,12 +74,12 @@ export class Observations {
   };
 
   readonly notes: PolicySink = (note) => {
-    const words = this.#wordsOf(note);
-    if (words !== undefined) this.say(note.kind, note.destination, words, note.traceId);
+    const description = this.#describe(note);
+    if (description !== undefined) this.record(note.kind, note.destination, description, note.traceId);
     else this.changed();
   };
 
-  #wordsOf(note: PolicyNote): Maybe<string> {
+  #describe(note: PolicyNote): Maybe<string> {
     const { counters } = this;
     switch (note.kind) {
       case "decision":
@@ -85,29 +87,29 @@ export class Observations {
         return `${note.policy}: ${note.because}`;
       case "hedge":
         if (note.outcome === "fired") counters.hedges++;
-        return `the second attempt ${HEDGED[note.outcome]} after ${Math.round(note.afterMs)} ms`;
+        return `second attempt ${HEDGED[note.outcome]} after ${Math.round(note.afterMs)} ms`;
       case "circuit":
         counters.circuits++;
         this.circuits.set(note.destination, { at: this.#now(), because: note.because });
         return `${note.from} → ${note.to}: ${note.because}`;
       case "retry":
         counters.retries++;
-        return `try ${note.attempt + 1}, after ${note.error.code}`;
+        return `attempt ${note.attempt + 1} after ${note.error.code}`;
       case "repeat":
         counters.repeats++;
-        return note.from === "cache" ? "answered from the cache" : "joined the same request under way";
+        return note.from === "cache" ? "answered from the cache" : "joined an identical request in progress";
       case "gap":
         counters.gaps++;
-        return `messages ${note.first} to ${note.last} did not come within ${note.waitMs} ms`;
+        return `messages ${note.first} to ${note.last} did not arrive within ${note.waitMs} ms`;
       case "queue":
-        this.#deep(`${note.destination} ${note.queue}`, note.depth);
+        this.#recordDepth(`${note.destination} ${note.queue}`, note.depth);
         return undefined;
       case "backoff":
         return undefined;
     }
   }
 
-  #deep(queue: string, depth: number): void {
+  #recordDepth(queue: string, depth: number): void {
     const history = this.queues.get(queue) ?? [];
     history.push(depth);
     if (history.length > HISTORY) history.shift();
@@ -115,4 +117,4 @@ export class Observations {
   }
 }
 
-const HEDGED = { fired: "was started", won: "won", lost: "lost", stray: "could not be called off" } as const;
+const HEDGED = { fired: "was started", won: "won", lost: "lost", stray: "could not be cancelled" } as const;

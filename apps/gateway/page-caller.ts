@@ -2,29 +2,29 @@ import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Principal } from "../../src/index.js";
 import type { Admission } from "../../src/public/auth.js";
 
-/** The header by which the gateway knows itself: the page sends through the same door as everybody. */
+/** Header that authenticates the gateway's own page, which sends through the public listener. */
 export const OWN_HEADER = "x-koine-own";
 
 const PAGE: Principal = Object.freeze({ id: "page", scheme: "self", scopes: [], owner: "self:page" });
 
-/** The door of the configuration, and the gateway's own page. Where everybody may come in, nothing is added. */
-export class OwnCaller {
+/** Adds the gateway's own page to the configured admission. An open admission is left unchanged. */
+export class PageCaller {
   readonly secret = randomBytes(32).toString("base64url");
   readonly #digest = digestOf(this.secret);
 
-  admitting(admission: Admission): Admission {
+  admit(admission: Admission): Admission {
     if (admission.open === true) return admission;
-    const admit: Admission = (request) => (this.#is(request.headers[OWN_HEADER]) ? PAGE : admission(request));
-    // The card, the bind rule and the words for callers stay those of the door.
+    const admit: Admission = (request) => (this.#isPage(request.headers[OWN_HEADER]) ? PAGE : admission(request));
+    // Security schemes and the bind rule stay those of the configured admission.
     const { claims } = admission;
     const claiming =
       claims === undefined
         ? {}
-        : { claims: (request: Parameters<Admission>[0]) => this.#is(request.headers[OWN_HEADER]) || claims(request) };
+        : { claims: (request: Parameters<Admission>[0]) => this.#isPage(request.headers[OWN_HEADER]) || claims(request) };
     return Object.assign(admit, { ...admission }, claiming);
   }
 
-  #is(shown: string | undefined): boolean {
+  #isPage(shown: string | undefined): boolean {
     return shown !== undefined && timingSafeEqual(digestOf(shown), this.#digest);
   }
 }

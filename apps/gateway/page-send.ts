@@ -1,30 +1,34 @@
 import { AgentError, connect, type Interface, type Json } from "../../src/index.js";
 import type { PageMessage } from "../dashboard/index.js";
-import { OWN_HEADER, type OwnCaller } from "./own-caller.js";
+import { OWN_HEADER, type PageCaller } from "./page-caller.js";
 import { plainJson } from "./page-tasks.js";
 
 const SEND_MS = 120_000;
 
 interface SendParts {
-  readonly own: OwnCaller;
-  home(): string;
+  readonly pageCaller: PageCaller;
+  localUrl(): string;
   readonly secure: boolean;
 }
 
-/** A message from the page, through the gateway's own port, as everybody else's. */
+/** Sends a message from the page through the gateway's public listener. */
 export async function* sendFromPage(
   { way, text, stream }: PageMessage,
-  ways: readonly Interface[],
-  { own, home, secure }: SendParts,
+  interfaces: readonly Interface[],
+  { pageCaller, localUrl, secure }: SendParts,
   signal: AbortSignal,
 ): AsyncGenerator<Json, void, void> {
-  const found = ways.find(({ protocol, version, binding }) => way === `${protocol}@${version}/${binding}`);
-  if (found === undefined) throw new AgentError("not_found", `${JSON.stringify(way)} is no way to this agent`);
-  if (secure) throw new AgentError("unsupported", "the page cannot call a gateway under TLS: its certificate is for others");
-  const remote = await connect(atHome(found.url, home()), {
+  const found = interfaces.find(({ protocol, version, binding }) => way === `${protocol}@${version}/${binding}`);
+  if (found === undefined) throw new AgentError("not_found", `Unknown interface ${JSON.stringify(way)} of this agent`);
+  if (secure)
+    throw new AgentError(
+      "unsupported",
+      "The page cannot send through a TLS listener: its certificate does not name this host. Use `koine send`.",
+    );
+  const remote = await connect(onLocalAddress(found.url, localUrl()), {
     as: "page",
     pin: way,
-    credentials: { headers: { [OWN_HEADER]: own.secret } },
+    credentials: { headers: { [OWN_HEADER]: pageCaller.secret } },
     timeoutMs: SEND_MS,
   });
   try {
@@ -38,8 +42,8 @@ export async function* sendFromPage(
   }
 }
 
-/** The same path on this machine: the public address may lead through somebody else. */
-function atHome(url: string, home: string): string {
+/** The same path on the local address: the public one may lead through a proxy. */
+function onLocalAddress(url: string, local: string): string {
   const path = /^[a-z]+:\/\//i.test(url) ? new URL(url).pathname : "";
-  return `${home}${path === "/" ? "" : path}`;
+  return `${local}${path === "/" ? "" : path}`;
 }

@@ -2,14 +2,14 @@ import { answerOf, type JsonObject, type Store, type Task, textOf } from "../../
 import type { TaskLine } from "../dashboard/index.js";
 import type { RecentCaller } from "./observations.js";
 
-/** Callers whose tasks are looked through, the last first; of each so many tasks, of a task so many events. */
+/** Limits: most recent callers, tasks per caller, events per task. */
 const OWNERS = 50;
 const TASKS_OF_ONE = 50;
 const EVENTS = 500;
 const TEXT_CHARACTERS = 200;
 
-/** The tasks of those who called this process lately: a store has no list over all owners, and needs none. */
-export async function keptTasks(store: Store, callers: readonly RecentCaller[], limit: number): Promise<readonly TaskLine[]> {
+/** Tasks of recent callers: a store lists tasks per owner only. */
+export async function recentTasks(store: Store, callers: readonly RecentCaller[], limit: number): Promise<readonly TaskLine[]> {
   const owners = [...new Set(callers.map(({ owner }) => owner))].slice(-OWNERS);
   const pages = await Promise.all(owners.map((owner) => tasksOf(store, owner)));
   return pages
@@ -35,7 +35,7 @@ function shortText(task: Task): string {
   return textOf(answerOf(task)).slice(0, TEXT_CHARACTERS);
 }
 
-/** What is written down of one task, whoever of those who called owns it. */
+/** Events of one task of any recent caller. */
 export async function taskEvents(store: Store, callers: readonly RecentCaller[], id: string): Promise<readonly JsonObject[]> {
   for (const { owner } of callers.slice(-OWNERS)) {
     const read = await store.read(id, owner, 0, EVENTS);
@@ -44,10 +44,10 @@ export async function taskEvents(store: Store, callers: readonly RecentCaller[],
   return [];
 }
 
-/** Bytes become text; everything else in an event is JSON already. */
+/** Encodes bytes as base64; everything else in an event is JSON already. */
 export function plainJson(event: object): JsonObject {
   const text = JSON.stringify(event, (_name, value: unknown) =>
     value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value,
   );
-  return JSON.parse(text) as JsonObject; // what was an object is one
+  return JSON.parse(text) as JsonObject; // an object stays an object
 }

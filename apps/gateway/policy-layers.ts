@@ -29,31 +29,30 @@ export interface PolicyTools {
   readonly notes: Maybe<PolicySink>;
 }
 
-/** A policy that is only switched on has nothing of its own to say. */
+/** Options of a policy: empty for `true`, undefined when it is off. */
 function optionsOf<T extends object>(policy: boolean | T | undefined): T | undefined | Record<string, never> {
   return policy === true ? {} : policy === false ? undefined : policy;
 }
 
 /**
- * Around an agent, whichever of its upstreams gets the call. Outermost first: the deadline, because it limits all tries
- * together; the cache, because what is known needs no place in any queue; the order, before anything can wait; the
- * numbers, outside whatever says a message twice.
+ * Policies of an agent across its upstreams. Outermost first: the deadline, because it limits all attempts together; the
+ * cache, because a cached answer needs no queue; ordering, before anything can wait; numbering, outside of retries and hedges.
  */
 export function agentLayers(name: string, policies: PolicyDocument, tools: PolicyTools): readonly Layer[] {
   const { clock, notes, newId } = tools;
   const { deadlineMs, cache, order, number: by } = policies;
-  const place = { destination: name, notes, clock };
+  const common = { destination: name, notes, clock };
   const caching = optionsOf(cache);
   const ordered = typeof order === "string" ? { by: order } : order;
   return [
     deadlineMs === undefined ? undefined : deadline(deadlineMs, clock),
-    caching && requestCache({ ...place, ...caching }),
-    ordered && ordering({ ...place, ...ordered }),
+    caching && requestCache({ ...common, ...caching }),
+    ordered && ordering({ ...common, ...ordered }),
     by && numbering({ by, newId }),
   ].filter((layer) => layer !== undefined);
 }
 
-/** One upstream's policies, and what can be seen of them. */
+/** Policies of one upstream, with their observable state. */
 export interface UpstreamPolicies {
   readonly layers: readonly Layer[];
   readonly breaker: Maybe<CircuitBreaker>;
@@ -61,51 +60,50 @@ export interface UpstreamPolicies {
   readonly bulkheadLimit: number;
 }
 
-export interface UpstreamPlace {
+export interface UpstreamPolicyOptions {
   readonly destination: string;
   readonly policies: PolicyDocument;
-  /** There is no other upstream to turn to. */
+  /** The agent has no other upstream. */
   readonly alone: boolean;
-  /** The peer starts nothing twice for one key. Asked per call: cards change. */
+  /** Whether the peer deduplicates by idempotency key. Read per call: cards change. */
   idempotentSend(): boolean;
 }
 
 const BULKHEAD_WAITING = 256;
 
 /**
- * Around one upstream. Outermost first: the bulkhead, because a retry keeps its place; hedging, where there is no other
- * upstream to hedge with; retries; the breaker, which counts every try (outside the retries where there are other
- * upstreams to turn to); and what is left of the deadline, said to the
- * peer with each try. The limit of one try (`timeoutMs`) stands further in.
+ * Policies of one upstream. Outermost first: the bulkhead, because a retry keeps its slot; hedging, if there is no other
+ * upstream to hedge with; retries; the breaker, which counts every attempt (outside the retries if there are other
+ * upstreams); deadline propagation, per attempt. The timeout of one attempt (`timeoutMs`) is applied further in.
  */
 export function upstreamPolicies(
-  { destination, policies, alone, idempotentSend }: UpstreamPlace,
+  { destination, policies, alone, idempotentSend }: UpstreamPolicyOptions,
   { clock, random, newId, notes }: PolicyTools,
 ): UpstreamPolicies {
-  const place = { destination, notes, clock };
+  const common = { destination, notes, clock };
   const bulk = optionsOf(policies.bulkhead);
-  const holding = bulk && bulkhead({ ...place, ...bulk });
+  const isolation = bulk && bulkhead({ ...common, ...bulk });
   const breaking = optionsOf(policies.breaker);
-  const breaker = breaking && circuitBreaker({ ...place, ...breaking });
+  const breaker = breaking && circuitBreaker({ ...common, ...breaking });
   const retrying = optionsOf(policies.retry);
   const newKey = retrying !== undefined && "keys" in retrying && retrying.keys === true ? { newKey: newId } : {};
   return {
     breaker,
-    bulkhead: holding,
+    bulkhead: isolation,
     bulkheadLimit: bulk?.["waiting"] ?? BULKHEAD_WAITING,
     layers: [
-      holding?.layer,
-      alone && policies.hedge !== undefined ? hedge({ ...place, ...policies.hedge, idempotentSend }) : undefined,
-      // Where there is another upstream, an open breaker is a reason to turn to it at once, and not to wait.
+      isolation?.layer,
+      alone && policies.hedge !== undefined ? hedge({ ...common, ...policies.hedge, idempotentSend }) : undefined,
+      // With another upstream, an open breaker fails over at once instead of waiting for a retry.
       alone ? undefined : breaker?.layer,
-      retrying && retry({ ...place, ...retrying, ...newKey, random, idempotentSend }),
+      retrying && retry({ ...common, ...retrying, ...newKey, random, idempotentSend }),
       alone ? breaker?.layer : undefined,
       deadlinePropagation({ clock }),
     ].filter((layer) => layer !== undefined),
   };
 }
 
-/** How one of several upstreams is chosen. */
+/** Creates the selector for several upstreams. */
 export function selectorFor(select: PolicyDocument["select"], { clock, random }: PolicyTools): Selector {
   switch (select) {
     case "weighted":
@@ -124,8 +122,8 @@ export function selectorFor(select: PolicyDocument["select"], { clock, random }:
   }
 }
 
-/** Before the gateway's own tasks: numbered messages of callers are put back in order, for the agents that want it. */
-export function frontLayers(agents: ReadonlyMap<string, PolicyDocument>, { clock, notes }: PolicyTools): readonly Layer[] {
+/** Reorders numbered messages from callers, for the agents that enable it, before tasks are created. */
+export function listenerLayers(agents: ReadonlyMap<string, PolicyDocument>, { clock, notes }: PolicyTools): readonly Layer[] {
   const layers = new Map(
     [...agents].flatMap(([name, policies]) => {
       const options = optionsOf(policies.reorder);

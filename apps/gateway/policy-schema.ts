@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { COUNT, MS, SHARE, switched } from "./config-values.js";
 
-/** How one of several upstreams is chosen. */
+/** Load balancing policies. */
 export const SELECTIONS = [
   "first-match",
   "weighted",
@@ -13,21 +13,21 @@ export const SELECTIONS = [
 
 const BY = z.enum(["session", "trace"]);
 
-/** What happens to a call on its way to an agent. Whatever is absent is off. */
+/** Policies for calls to an agent. Absent policies are off. */
 export const POLICIES = z.strictObject({
-  select: z.enum(SELECTIONS).optional().describe("Among several upstreams. Default: first-match."),
-  deadlineMs: MS.optional().describe("For the whole answer, with all tries and streams."),
+  select: z.enum(SELECTIONS).optional().describe("How to choose among several upstreams. Default: first-match."),
+  deadlineMs: MS.optional().describe("Deadline of the whole answer, including retries and streams."),
   cache: switched({ entries: COUNT.optional(), keepMs: MS.optional(), bytesPerEntry: COUNT.optional() })
     .optional()
-    .describe("The same request with the same idempotency key is made once."),
+    .describe("Answer repeated requests with the same idempotency key from a cache."),
   order: z
     .union([BY, z.strictObject({ by: BY, waiting: COUNT.optional(), keys: COUNT.optional(), atOnce: COUNT.optional() })])
     .optional()
-    .describe("Messages of one session or trace go out in the order in which they came."),
-  number: BY.optional().describe("Messages are numbered for a receiver that puts them back in order."),
+    .describe("Send messages of one session or trace in order of arrival."),
+  number: BY.optional().describe("Number messages for a receiver that reorders them."),
   reorder: switched({ buffer: COUNT.optional(), waitMs: MS.optional() })
     .optional()
-    .describe("Numbered messages of callers are put back in order."),
+    .describe("Reorder numbered messages from callers."),
   bulkhead: switched({
     concurrent: COUNT.optional(),
     waiting: COUNT.optional(),
@@ -36,7 +36,7 @@ export const POLICIES = z.strictObject({
     reserved: COUNT.optional(),
   })
     .optional()
-    .describe("At most so many calls at a time, and so many that wait, by priority."),
+    .describe("Limit concurrent and queued calls; the queue is ordered by priority."),
   hedge: z
     .strictObject({
       afterMs: z.union([MS, z.strictObject({ percentile: SHARE, untilKnownMs: MS, atLeastMs: MS.optional() })], {
@@ -46,15 +46,15 @@ export const POLICIES = z.strictObject({
       maxInFlight: COUNT.optional(),
     })
     .optional()
-    .describe("A second attempt beside one that is late, where that can do no harm."),
+    .describe("Start a second attempt when the first is slow, if repeating it is safe."),
   retry: switched({
     tries: COUNT.optional(),
     firstWaitMs: MS.optional(),
     longestWaitMs: MS.optional(),
-    keys: z.boolean().optional().describe("Messages without an idempotency key get one, where the agent honours keys."),
+    keys: z.boolean().optional().describe("Add an idempotency key to messages without one, if the agent supports keys."),
   })
     .optional()
-    .describe("Failed calls are tried again, where that can do no harm."),
+    .describe("Retry failed calls, if repeating them is safe."),
   breaker: switched({
     windowMs: MS.optional(),
     failureShare: SHARE.optional(),
@@ -64,7 +64,7 @@ export const POLICIES = z.strictObject({
     slow: z.strictObject({ ms: MS, share: SHARE }).optional(),
   })
     .optional()
-    .describe("An upstream that fails is left alone for a while."),
+    .describe("Circuit breaker: stop calling a failing upstream for a while."),
 });
 
 export type PolicyDocument = z.infer<typeof POLICIES>;

@@ -4,13 +4,13 @@ import { type CallerAdmission, readAdmission } from "./admission.js";
 import type { AgentConfig, GatewayConfig } from "./config.js";
 import type { ConfigDocument } from "./config-schema.js";
 import { checkCertificate, readCallers, readCredentials, readTrust } from "./read-credentials.js";
-import { Materials } from "./secrets.js";
+import { SecretReader } from "./secrets.js";
 
-/** With this few bytes a secret can be guessed. */
+/** Shorter secrets can be guessed. */
 const SECRET_BYTES = 16;
 const TOKEN_CHARACTERS = 16;
 
-/** An agent with what is shown to its upstreams, in their order. */
+/** An agent with the credentials of its upstreams, in the same order. */
 export interface PreparedAgent {
   readonly config: AgentConfig;
   readonly credentials: readonly Credentials[];
@@ -18,76 +18,76 @@ export interface PreparedAgent {
   readonly callers: UpstreamCredentials;
 }
 
-/** A configuration with everything that it names read. */
+/** A configuration with all referenced files and variables read. */
 export interface Prepared {
   readonly config: GatewayConfig;
   readonly agents: readonly PreparedAgent[];
-  readonly door: CallerAdmission;
+  readonly callerAdmission: CallerAdmission;
   readonly tls: TlsOptions | undefined;
   readonly cardKeys: readonly CardSigner[];
-  /** For veiling the names of callers; undefined where none is configured. */
+  /** Key for pseudonymizing callers; undefined if none is configured. */
   readonly secret: Uint8Array | undefined;
   readonly pageToken: string | undefined;
   readonly warnings: readonly string[];
 }
 
-/** Reads every file and variable that a configuration names. Throws ConfigError with all that cannot be had. */
+/** Reads every file and variable that a configuration references. Throws ConfigError with all that cannot be read. */
 export async function prepare(config: GatewayConfig, audit?: AuditSink): Promise<Prepared> {
   const { document } = config;
-  const materials = new Materials(config);
-  const [door, tls, cardKeys, secret, pageToken, agents] = await Promise.all([
-    readAdmission(document, materials, audit),
-    readServerTls(document, materials),
-    readCardKeys(document, materials),
-    readSecret(document, materials),
-    readPageToken(document, materials),
-    Promise.all(config.agents.map((agent) => prepareAgent(agent, materials))),
+  const secrets = new SecretReader(config);
+  const [callerAdmission, tls, cardKeys, secret, pageToken, agents] = await Promise.all([
+    readAdmission(document, secrets, audit),
+    readServerTls(document, secrets),
+    readCardKeys(document, secrets),
+    readSecret(document, secrets),
+    readPageToken(document, secrets),
+    Promise.all(config.agents.map((agent) => prepareAgent(agent, secrets))),
   ]);
-  materials.complaints.throwAny();
-  const warnings = [...new Set([...materials.warnings, ...config.agents.flatMap(warningsOf)])];
-  return { config, agents, door, tls, cardKeys, secret, pageToken, warnings };
+  secrets.problems.throwIfAny();
+  const warnings = [...new Set([...secrets.warnings, ...config.agents.flatMap(warningsOf)])];
+  return { config, agents, callerAdmission, tls, cardKeys, secret, pageToken, warnings };
 }
 
-async function prepareAgent(config: AgentConfig, materials: Materials): Promise<PreparedAgent> {
+async function prepareAgent(config: AgentConfig, secrets: SecretReader): Promise<PreparedAgent> {
   const [trust, callers, ...credentials] = await Promise.all([
-    readTrust(config, materials),
-    readCallers(config, materials),
-    ...config.upstreams.map((upstream) => readCredentials(upstream, materials)),
+    readTrust(config, secrets),
+    readCallers(config, secrets),
+    ...config.upstreams.map((upstream) => readCredentials(upstream, secrets)),
   ]);
   return { config, trust, callers, credentials };
 }
 
-/** What an operator should have thought of. */
+/** Settings that are valid but have consequences the operator may not expect. */
 function warningsOf({ name, mode, upstreams, sharedKeys, policies }: AgentConfig): readonly string[] {
   const warnings: string[] = [];
   if (mode === "relay")
-    warnings.push(`${name} is relayed: it sees one caller where there are many, and all of them can name each other's tasks`);
+    warnings.push(`${name} uses mode relay: the upstream sees a single caller, and callers can access each other's tasks`);
   if (policies.hedge !== undefined && upstreams.length > 1 && !sharedKeys)
-    warnings.push(`${name} has hedging and no sharedKeys: messages get no second attempt elsewhere, only questions do`);
+    warnings.push(`${name} uses hedge without sharedKeys: messages are not hedged across upstreams, only read requests are`);
   return warnings;
 }
 
-async function readServerTls({ listen }: ConfigDocument, materials: Materials): Promise<TlsOptions | undefined> {
+async function readServerTls({ listen }: ConfigDocument, secrets: SecretReader): Promise<TlsOptions | undefined> {
   const files = listen?.tls;
   if (files === undefined) return undefined;
   const [cert, key, clientCa] = await Promise.all([
-    materials.file(files.cert, ["listen", "tls", "cert"]),
-    materials.secretFile(files.key, ["listen", "tls", "key"]),
-    materials.file(files.clientCa, ["listen", "tls", "clientCa"]),
+    secrets.file(files.cert, ["listen", "tls", "cert"]),
+    secrets.secretFile(files.key, ["listen", "tls", "key"]),
+    secrets.file(files.clientCa, ["listen", "tls", "clientCa"]),
   ]);
   if (cert === undefined || key === undefined) return undefined;
-  checkCertificate(cert, ["listen", "tls", "cert"], materials);
+  checkCertificate(cert, ["listen", "tls", "cert"], secrets);
   return { cert, key, clientCa };
 }
 
-async function readCardKeys({ cardKeys = [] }: ConfigDocument, materials: Materials): Promise<readonly CardSigner[]> {
+async function readCardKeys({ cardKeys = [] }: ConfigDocument, secrets: SecretReader): Promise<readonly CardSigner[]> {
   const signers = await Promise.all(
     cardKeys.map(async (file, index) => {
-      const key = await materials.secretFile(file, ["cardKeys", index]);
+      const key = await secrets.secretFile(file, ["cardKeys", index]);
       try {
         return key === undefined ? undefined : cardSigner({ key });
       } catch (thrown) {
-        materials.complaints.add(["cardKeys", index], `is no good: ${AgentError.from(thrown).message}`);
+        secrets.problems.add(["cardKeys", index], `is invalid: ${AgentError.from(thrown).message}`);
         return undefined;
       }
     }),
@@ -95,19 +95,18 @@ async function readCardKeys({ cardKeys = [] }: ConfigDocument, materials: Materi
   return signers.filter((signer) => signer !== undefined);
 }
 
-async function readSecret({ secret }: ConfigDocument, materials: Materials): Promise<Uint8Array | undefined> {
-  const text = await materials.secret(secret, ["secret"]);
+async function readSecret({ secret }: ConfigDocument, secrets: SecretReader): Promise<Uint8Array | undefined> {
+  const text = await secrets.secret(secret, ["secret"]);
   if (text === undefined) return undefined;
   const bytes = Buffer.from(text);
-  if (bytes.length < SECRET_BYTES)
-    materials.complaints.add(["secret"], `has at least ${SECRET_BYTES} bytes, and this one has fewer`);
+  if (bytes.length < SECRET_BYTES) secrets.problems.add(["secret"], `is too short: at least ${SECRET_BYTES} bytes are required`);
   return bytes;
 }
 
-async function readPageToken({ page }: ConfigDocument, materials: Materials): Promise<string | undefined> {
-  const place = typeof page === "object" ? page.token : undefined;
-  const token = await materials.secret(place, ["page", "token"]);
+async function readPageToken({ page }: ConfigDocument, secrets: SecretReader): Promise<string | undefined> {
+  const reference = typeof page === "object" ? page.token : undefined;
+  const token = await secrets.secret(reference, ["page", "token"]);
   if (token !== undefined && token.length < TOKEN_CHARACTERS)
-    materials.complaints.add(["page", "token"], `has at least ${TOKEN_CHARACTERS} characters, and this one has fewer`);
+    secrets.problems.add(["page", "token"], `is too short: at least ${TOKEN_CHARACTERS} characters are required`);
   return token;
 }

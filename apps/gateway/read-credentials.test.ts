@@ -6,7 +6,7 @@ import { ConfigError } from "./config-problem.js";
 import { prepare } from "./prepare.js";
 import { configFrom } from "./read-config.js";
 
-describe("what a configuration names is read where it is", () => {
+describe("reading referenced credentials", () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "koine-credentials-"));
@@ -19,27 +19,27 @@ describe("what a configuration names is read where it is", () => {
       .then(() => prepare(configFrom(document, { folder, env })))
       .catch((thrown: unknown) => thrown);
     expect(refused).toBeInstanceOf(ConfigError);
-    return (refused as ConfigError).message; // just looked at
+    return (refused as ConfigError).message; // checked above
   }
 
-  it("a file of keys that is cut off is a mistake of the configuration, told at its place", async () => {
+  it("a truncated key file is reported at its position in the configuration", async () => {
     await writeFile(join(folder, "keys.json"), '{"keys": [');
     expect(await refusal({ trust: { keys: ["keys.json"] } })).toBe(
-      "agents[0].trust.keys[0] names keys.json, which is neither PEM nor JSON",
+      "agents[0].trust.keys[0] references keys.json, which is neither PEM nor JSON",
     );
   });
 
   it.each([
     ["a line break", "one\r\nx-more: two"],
     ["a letter beyond Latin-1", "schlüssel-Ω"],
-  ])("a header with %s is refused, and not repeated", async (_, value) => {
-    const said = await refusal({ credentials: { headers: { "x-plan": { env: "PLAN" } } } }, { PLAN: value });
-    expect(said).toBe("agents[0].credentials.headers.x-plan holds what cannot stand in a header");
+  ])("a header with %s is rejected without quoting its value", async (_, value) => {
+    const message = await refusal({ credentials: { headers: { "x-plan": { env: "PLAN" } } } }, { PLAN: value });
+    expect(message).toBe("agents[0].credentials.headers.x-plan contains characters that are not allowed in a header");
   });
 
-  it("a header whose name is none is refused before anything is sent", async () => {
+  it("an invalid header name is rejected before anything is sent", async () => {
     expect(await refusal({ credentials: { headers: { "x plan": "a" } } })).toBe(
-      "agents[0].credentials.headers.x plan is no name of a header",
+      "agents[0].credentials.headers.x plan is not a valid header name",
     );
   });
 });

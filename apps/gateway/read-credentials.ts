@@ -4,20 +4,20 @@ import type { ClientCredentials, Credentials, UpstreamCredentials } from "../../
 import type { CardTrust, TrustedKey } from "../../src/public/auth.js";
 import type { MemberPath } from "../config/index.js";
 import type { AgentConfig, UpstreamConfig } from "./config.js";
-import type { CredentialPlaces } from "./config-schema.js";
-import type { Materials } from "./secrets.js";
+import type { CredentialReferences } from "./config-schema.js";
+import type { SecretReader } from "./secrets.js";
 
-/** What the gateway shows to one upstream, read where it is. */
+/** Reads the credentials that the gateway sends to one upstream. */
 export async function readCredentials(
-  { credentials: places, credentialPath: path }: UpstreamConfig,
-  materials: Materials,
+  { credentials: references, credentialPath: path }: UpstreamConfig,
+  secrets: SecretReader,
 ): Promise<Credentials> {
   const [bearer, apiKey, oauth2, headers, tls] = await Promise.all([
-    materials.secret(places.bearer, [...path, "bearer"]),
-    materials.secret(places.apiKey, [...path, "apiKey"]),
-    readClient(places.oauth2, [...path, "oauth2"], materials),
-    readHeaders(places, path, materials),
-    readTls(places.tls, [...path, "tls"], materials),
+    secrets.secret(references.bearer, [...path, "bearer"]),
+    secrets.secret(references.apiKey, [...path, "apiKey"]),
+    readClient(references.oauth2, [...path, "oauth2"], secrets),
+    readHeaders(references, path, secrets),
+    readTls(references.tls, [...path, "tls"], secrets),
   ]);
   return {
     headers,
@@ -29,97 +29,96 @@ export async function readCredentials(
 }
 
 async function readClient(
-  places: CredentialPlaces["oauth2"],
+  references: CredentialReferences["oauth2"],
   path: MemberPath,
-  materials: Materials,
+  secrets: SecretReader,
 ): Promise<ClientCredentials | undefined> {
-  const clientSecret = await materials.secret(places?.clientSecret, [...path, "clientSecret"]);
-  if (places === undefined || clientSecret === undefined) return undefined;
-  const { clientId, tokenUrl, scopes } = places;
+  const clientSecret = await secrets.secret(references?.clientSecret, [...path, "clientSecret"]);
+  if (references === undefined || clientSecret === undefined) return undefined;
+  const { clientId, tokenUrl, scopes } = references;
   return { clientId, clientSecret, ...(tokenUrl === undefined ? {} : { tokenUrl }), ...(scopes === undefined ? {} : { scopes }) };
 }
 
 async function readHeaders(
-  { headers = {}, basic }: CredentialPlaces,
+  { headers = {}, basic }: CredentialReferences,
   path: MemberPath,
-  materials: Materials,
+  secrets: SecretReader,
 ): Promise<{ readonly [name: string]: string }> {
   const read = await Promise.all(
     Object.entries(headers).map(async ([name, value]): Promise<readonly [string, string]> => {
-      const text = typeof value === "string" ? value : await materials.secret(value, [...path, "headers", name]);
+      const text = typeof value === "string" ? value : await secrets.secret(value, [...path, "headers", name]);
       if (text !== undefined && !/^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(text))
-        materials.complaints.add([...path, "headers", name], "holds what cannot stand in a header");
+        secrets.problems.add([...path, "headers", name], "contains characters that are not allowed in a header");
       return [name, text ?? ""];
     }),
   );
-  const password = await materials.secret(basic?.password, [...path, "basic", "password"]);
-  const shown =
+  const password = await secrets.secret(basic?.password, [...path, "basic", "password"]);
+  const authorization =
     basic === undefined || password === undefined
       ? []
       : [["authorization", `Basic ${Buffer.from(`${basic.user}:${password}`).toString("base64")}`] as const];
-  return Object.fromEntries([...read, ...shown]);
+  return Object.fromEntries([...read, ...authorization]);
 }
 
 async function readTls(
-  places: CredentialPlaces["tls"],
+  references: CredentialReferences["tls"],
   path: MemberPath,
-  materials: Materials,
+  secrets: SecretReader,
 ): Promise<Credentials["tls"] | undefined> {
-  if (places === undefined) return undefined;
-  const { ca, cert, key } = places;
-  if ((cert === undefined) !== (key === undefined))
-    materials.complaints.add(path, "has one of cert and key, and they belong together");
+  if (references === undefined) return undefined;
+  const { ca, cert, key } = references;
+  if ((cert === undefined) !== (key === undefined)) secrets.problems.add(path, "requires both cert and key");
   const [authority, own, secret] = await Promise.all([
-    materials.file(ca, [...path, "ca"]),
-    materials.file(cert, [...path, "cert"]),
-    materials.secretFile(key, [...path, "key"]),
+    secrets.file(ca, [...path, "ca"]),
+    secrets.file(cert, [...path, "cert"]),
+    secrets.secretFile(key, [...path, "key"]),
   ]);
-  if (authority !== undefined) checkCertificate(authority, [...path, "ca"], materials);
-  if (own !== undefined) checkCertificate(own, [...path, "cert"], materials);
+  if (authority !== undefined) checkCertificate(authority, [...path, "ca"], secrets);
+  if (own !== undefined) checkCertificate(own, [...path, "cert"], secrets);
   return {
     ...(authority === undefined ? {} : { ca: authority }),
     ...(own === undefined || secret === undefined ? {} : { cert: own, key: secret }),
   };
 }
 
-/** Later it would look like a problem of the connection. */
-export function checkCertificate(pem: string, path: MemberPath, materials: Materials): void {
+/** Checked at start: later it would look like a connection problem. */
+export function checkCertificate(pem: string, path: MemberPath, secrets: SecretReader): void {
   try {
     new X509Certificate(pem);
   } catch {
-    materials.complaints.add(path, "names a file that holds no certificate (PEM)");
+    secrets.problems.add(path, "references a file without a PEM certificate");
   }
 }
 
-/** Whose credential the upstreams of an agent see. */
+/** Reads which credential the upstreams of an agent receive. */
 export async function readCallers(
   { callers, callersPath: path }: AgentConfig,
-  materials: Materials,
+  secrets: SecretReader,
 ): Promise<UpstreamCredentials> {
   if (typeof callers === "string") return callers;
-  const { clientId, clientSecret: place, ...options } = callers.exchange;
-  const clientSecret = await materials.secret(place, [...path, "exchange", "clientSecret"]);
+  const { clientId, clientSecret: reference, ...options } = callers.exchange;
+  const clientSecret = await secrets.secret(reference, [...path, "exchange", "clientSecret"]);
   const client = clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret };
   return { exchange: { ...options, client } };
 }
 
-/** Whose signatures on the card of an agent count. */
-export async function readTrust({ trust, trustPath }: AgentConfig, materials: Materials): Promise<CardTrust | undefined> {
+/** Reads the keys trusted to sign an agent's card. */
+export async function readTrust({ trust, trustPath }: AgentConfig, secrets: SecretReader): Promise<CardTrust | undefined> {
   if (trust === undefined) return undefined;
   const { keys = [], jku = [], required } = trust;
-  if (keys.length === 0 && jku.length === 0) materials.complaints.add(trustPath, "names nobody to trust: give keys or jku");
+  if (keys.length === 0 && jku.length === 0) secrets.problems.add(trustPath, "requires keys or jku");
   const read = await Promise.all(
     keys.map(async (file, index) => {
       const path = [...trustPath, "keys", index];
-      const found = trustedKeys(await materials.file(file, path), file);
-      if (found === undefined) materials.complaints.add(path, `names ${file}, which is neither PEM nor JSON`);
+      const found = trustedKeys(await secrets.file(file, path), file);
+      if (found === undefined) secrets.problems.add(path, `references ${file}, which is neither PEM nor JSON`);
       return found ?? [];
     }),
   );
   return { keys: read.flat(), trustedJku: jku, require: required };
 }
 
-/** A key is called by its `kid`, or else as the file is. Undefined where the text is no JSON. */
+/** Names each key by its `kid`, otherwise by its file. Undefined if the text is invalid JSON. */
 function trustedKeys(text: string | undefined, file: string): readonly TrustedKey[] | undefined {
   if (text === undefined) return [];
   const name = basename(file);
@@ -129,7 +128,7 @@ function trustedKeys(text: string | undefined, file: string): readonly TrustedKe
   const listed = isObject(document) && Array.isArray(document["keys"]) ? document["keys"] : [document];
   return listed
     .filter(isObject)
-    .map((key) => ({ name: typeof key["kid"] === "string" ? key["kid"] : name, key: key as TrustedKey["key"] })); // checked where it is used
+    .map((key) => ({ name: typeof key["kid"] === "string" ? key["kid"] : name, key: key as TrustedKey["key"] })); // validated on use
 }
 
 function parsed(text: string): unknown {

@@ -3,44 +3,43 @@ import type { PolicySink } from "../../src/public/policies.js";
 import type { AgentSupervisor } from "./agent-supervisor.js";
 import type { ReloadReport } from "./api.js";
 
-/** Problems that no waiting mends: something is asked for that the configuration does not give. */
-const MISTAKES: readonly ErrorCode[] = ["unauthenticated", "invalid_message", "downgrade_refused", "bad_signature", "loop"];
+/** Errors that retrying cannot fix. */
+const PERMANENT: readonly ErrorCode[] = ["unauthenticated", "invalid_message", "downgrade_refused", "bad_signature", "loop"];
 
-/** A demand that cannot be met is a mistake of the configuration; somebody who is away may come back. */
-export function checkReached(keepers: readonly AgentSupervisor[], all: boolean): void {
-  for (const { name, problem } of keepers) {
-    if (problem === undefined || !(all || MISTAKES.includes(problem.code))) continue;
+/** Throws for permanent errors, or for any error if `all` is true. Unreachable upstreams are retried in the background. */
+export function assertReachable(supervisors: readonly AgentSupervisor[], all: boolean): void {
+  for (const { name, problem } of supervisors) {
+    if (problem === undefined || !(all || PERMANENT.includes(problem.code))) continue;
     throw new AgentError(problem.code, `${name}: ${problem.message}`, { ...problem.facts, cause: problem });
   }
 }
 
-/** What has become of each agent. */
+/** Compares the agents before and after a reload. */
 export function reportOf(
   before: readonly AgentSupervisor[],
   after: readonly AgentSupervisor[],
   warnings: readonly string[],
 ): ReloadReport {
-  const named = (keepers: readonly AgentSupervisor[], name: string): boolean => keepers.some((each) => each.name === name);
-  const fresh = after.filter((keeper) => !before.includes(keeper)).map(({ name }) => name);
+  const named = (supervisors: readonly AgentSupervisor[], name: string): boolean =>
+    supervisors.some((each) => each.name === name);
+  const fresh = after.filter((supervisor) => !before.includes(supervisor)).map(({ name }) => name);
   return {
     added: fresh.filter((name) => !named(before, name)),
     changed: fresh.filter((name) => named(before, name)),
     removed: before.map(({ name }) => name).filter((name) => !named(after, name)),
-    kept: after.filter((keeper) => before.includes(keeper)).map(({ name }) => name),
+    kept: after.filter((supervisor) => before.includes(supervisor)).map(({ name }) => name),
     warnings,
   };
 }
 
-export function reloadWords({ added, changed, removed, kept }: ReloadReport): string {
-  const words = (names: readonly string[], what: string): readonly string[] =>
+export function reloadSummary({ added, changed, removed, kept }: ReloadReport): string {
+  const part = (names: readonly string[], what: string): readonly string[] =>
     names.length === 0 ? [] : [`${what}: ${names.join(", ")}`];
-  return [...words(added, "added"), ...words(changed, "changed"), ...words(removed, "removed"), ...words(kept, "kept")].join(
-    "; ",
-  );
+  return [...part(added, "added"), ...part(changed, "changed"), ...part(removed, "removed"), ...part(kept, "kept")].join("; ");
 }
 
-/** Two who hear the same. */
-export function joined(first: PolicySink, second: PolicySink): PolicySink {
+/** Sends every event to both sinks. */
+export function combineSinks(first: PolicySink, second: PolicySink): PolicySink {
   return (note) => {
     first(note);
     second(note);

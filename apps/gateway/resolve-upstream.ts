@@ -1,13 +1,13 @@
 import { type ConnectOptions, connect, type RemoteAgent, type UpstreamCredentials } from "../../src/index.js";
 import { type SharedCallers, sharingCallers } from "../../src/internal.js";
 
-/** An upstream that was reached, and what it learns of callers. */
+/** A connected upstream, and which caller credentials it receives. */
 export interface ResolvedUpstream {
   readonly remote: RemoteAgent;
   readonly callers: Pick<SharedCallers, "sendsCredentialsOn" | "notes">;
 }
 
-/** Connects so that the upstream sees whose credential it shall. One whose card demands what nobody can show is refused. */
+/** Connects with the configured credential mode. Rejects an upstream whose card requires credentials that are not available. */
 export async function resolveUpstream(
   url: string,
   options: Omit<ConnectOptions, "link">,

@@ -16,7 +16,7 @@ import type { MemberPath } from "../config/index.js";
 import type { GatewayConfig } from "./config.js";
 import { ConfigError } from "./config-problem.js";
 
-/** What a gateway has for as long as it runs: it cannot change while the port is open. */
+/** Stores and files that stay open while the gateway runs. */
 export interface GatewayResources {
   readonly store: Store;
   readonly artifacts: ArtifactStore;
@@ -27,20 +27,20 @@ export interface GatewayResources {
 
 const IDS = { now: Date.now, newId: () => crypto.randomUUID() };
 const TASKS_FILE = "tasks.db";
-/** Lines that wait for the disk. */
+/** Limit of buffered log lines. */
 const LOG_WAITING_BYTES = 4 * 1024 * 1024;
 
-/** Opens stores and files. What cannot be opened is said where it is configured; then nothing stays open. */
-export async function openResources(config: GatewayConfig, tell: (line: string) => void): Promise<GatewayResources> {
+/** Opens stores and files. On failure it closes what is open and throws ConfigError with the member's position. */
+export async function openResources(config: GatewayConfig, notify: (line: string) => void): Promise<GatewayResources> {
   const closers: (() => unknown)[] = [];
   const at = async <T>(path: MemberPath, work: () => T | Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (thrown) {
       await Promise.allSettled(closers.map((close) => close()));
-      const complaints = config.complaints();
-      complaints.add(path, `cannot be used: ${wordsOf(thrown)}`);
-      throw new ConfigError(complaints.problems);
+      const problems = config.newProblems();
+      problems.add(path, `cannot be opened: ${errorText(thrown)}`);
+      throw new ConfigError(problems.list);
     }
   };
   const store = await at(["store"], () => openStore(config));
@@ -51,7 +51,7 @@ export async function openResources(config: GatewayConfig, tell: (line: string) 
     auditPath === undefined
       ? undefined
       : await at(["audit"], () =>
-          openAuditFile(resolve(config.folder, auditPath), { onProblem: ({ message }) => tell(message) }),
+          openAuditFile(resolve(config.folder, auditPath), { onProblem: ({ message }) => notify(message) }),
         );
   if (audit !== undefined) closers.push(() => audit.close());
   const log = await at(["log"], () => openLog(config));
@@ -65,10 +65,10 @@ export async function openResources(config: GatewayConfig, tell: (line: string) 
   };
 }
 
-/** What stores say may hold their address, and with it a password. */
-function wordsOf(thrown: unknown): string {
+/** Only known messages and error codes: others may contain a URL with a password. */
+function errorText(thrown: unknown): string {
   if (thrown instanceof AgentError) return thrown.message;
-  const { code } = thrown as { readonly code?: unknown }; // what the system throws has one
+  const { code } = thrown as { readonly code?: unknown }; // system errors have one
   return typeof code === "string" ? code : "unknown reason";
 }
 
@@ -77,10 +77,10 @@ async function openStore({ document, folder }: GatewayConfig): Promise<Store> {
   const limits = taskLimits === undefined ? {} : { limits: taskLimits };
   if (store === "memory") return createMemoryStore({ now: Date.now, ...limits });
   if ("redis" in store) return openRedisStore({ url: store.redis, ...limits });
-  const place = resolve(folder, store.sqlite);
-  await mkdir(place, { recursive: true, mode: 0o700 });
+  const directory = resolve(folder, store.sqlite);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   return openSqliteStore({
-    file: join(place, TASKS_FILE),
+    file: join(directory, TASKS_FILE),
     now: Date.now,
     synchronous: store.durable === "power" ? "full" : "normal",
     ...limits,
@@ -89,9 +89,9 @@ async function openStore({ document, folder }: GatewayConfig): Promise<Store> {
 
 async function openArtifacts({ document, folder }: GatewayConfig): Promise<ArtifactStore> {
   const { artifacts, store } = document;
-  const beside = typeof store === "object" && "sqlite" in store ? join(store.sqlite, "artifacts") : undefined;
-  const place = artifacts ?? beside;
-  return place === undefined ? createMemoryArtifacts(IDS) : openDiskArtifacts(resolve(folder, place), IDS);
+  const besideStore = typeof store === "object" && "sqlite" in store ? join(store.sqlite, "artifacts") : undefined;
+  const directory = artifacts ?? besideStore;
+  return directory === undefined ? createMemoryArtifacts(IDS) : openDiskArtifacts(resolve(folder, directory), IDS);
 }
 
 async function openLog({ document: { log = "none" }, folder }: GatewayConfig) {
@@ -99,7 +99,7 @@ async function openLog({ document: { log = "none" }, folder }: GatewayConfig) {
   if (log === "stderr") return { sink: jsonLines((text) => void process.stderr.write(text)), close: () => undefined };
   const file = await open(resolve(folder, log.file), "a", 0o600);
   const stream = file.createWriteStream();
-  // A disk that is full, or slow, must not stop calls: the lines are lost, the gateway is not.
+  // A full or slow disk must not stop calls: log lines are dropped.
   stream.on("error", () => undefined);
   const write = (text: string): void => void (stream.writableLength < LOG_WAITING_BYTES && stream.write(text));
   const close = (): Promise<void> => new Promise((done) => stream.end(() => done()));

@@ -20,16 +20,16 @@ interface SchemaNode {
   allOf?: SchemaNode[];
 }
 
-/** The form of a configuration as JSON Schema, for editors: from the same source as the check, and with variables wherever a value is. */
+/** JSON Schema of the configuration for editors, which allows a variable in place of every scalar value. */
 export function configJsonSchema(): object {
   return { title: "Koine gateway", ...withEnvironment(written("ref")) };
 }
 
 function written(reused: "ref" | "inline"): SchemaNode {
-  return z.toJSONSchema(CONFIG_SCHEMA, { io: "input", unrepresentable: "any", reused }) as SchemaNode; // zod types it loosely
+  return z.toJSONSchema(CONFIG_SCHEMA, { io: "input", unrepresentable: "any", reused }) as SchemaNode; // zod's return type is loose
 }
 
-/** Every value that is no list and no object may come from the environment. */
+/** Every scalar value may come from the environment. */
 function withEnvironment(node: SchemaNode): SchemaNode {
   const next: SchemaNode = { ...node };
   if (node.properties !== undefined) next.properties = eachWithEnvironment(node.properties);
@@ -47,7 +47,7 @@ function eachWithEnvironment(members: { readonly [name: string]: SchemaNode }): 
   return Object.fromEntries(Object.entries(members).map(([name, each]) => [name, withEnvironment(each)]));
 }
 
-/** Inside an alternative the variable stands beside it already. */
+/** In an `anyOf` the variable is added once, beside the alternatives. */
 function bare(node: SchemaNode): SchemaNode {
   return node.type === "object" || node.properties !== undefined ? withEnvironment(node) : node;
 }
@@ -56,20 +56,20 @@ function isFreeText({ type, pattern, enum: values, const: only }: SchemaNode): b
   return type === "string" && pattern === undefined && values === undefined && only === undefined;
 }
 
-/** Every member with its form and its sentence, as a table in Markdown. What has the members of another is not told twice. */
+/** Markdown table of all members with types and descriptions. A shape that occurs again refers to its first occurrence. */
 export function configReference(): string {
-  const told = new Map<string, string>();
+  const described = new Map<string, string>();
   const membersOf = (node: SchemaNode, path: string): readonly string[] => {
     const required = new Set(node.required ?? []);
     return Object.entries(node.properties ?? {}).flatMap(([name, member]) => {
       const at = path === "" ? name : `${path}.${name}`;
       const inside = isSecret(member) ? [] : nested(member);
       const shape = JSON.stringify(inside);
-      const before = inside.length === 0 ? undefined : told.get(shape);
+      const before = inside.length === 0 ? undefined : described.get(shape);
       const about = [member.description, before === undefined ? undefined : `As \`${before}\`.`].filter(Boolean).join(" ");
       const row = `| \`${at}\` | ${formOf(member)}${required.has(name) ? " (required)" : ""} | ${about.replaceAll("|", "\\|")} |`;
       if (before !== undefined) return [row];
-      told.set(shape, at);
+      described.set(shape, at);
       return [row, ...inside.flatMap(([suffix, each]) => membersOf(each, at + suffix))];
     });
   };

@@ -3,14 +3,14 @@ import type { MemberPath } from "../config/index.js";
 
 type Issue = z.core.$ZodIssue;
 
-/** What is wrong with one member. `named`: it is the member's name that is wrong, not its value. */
+/** A problem of one member. `named`: the problem is the member's key, not its value. */
 export interface SchemaProblem {
   readonly path: MemberPath;
   readonly message: string;
   readonly named: boolean;
 }
 
-/** Zod's findings in our words, those of alternatives taken apart. */
+/** Converts zod issues to problems; issues of unions are resolved to the intended branch. */
 export function schemaProblems(schema: z.ZodType, issues: readonly Issue[]): readonly SchemaProblem[] {
   return issues.flatMap((issue) => problemsOf(schema, issue, []));
 }
@@ -18,29 +18,33 @@ export function schemaProblems(schema: z.ZodType, issues: readonly Issue[]): rea
 function problemsOf(schema: z.ZodType, issue: Issue, base: MemberPath): readonly SchemaProblem[] {
   const path = [...base, ...issue.path.filter((part) => typeof part !== "symbol")];
   if (issue.code === "unrecognized_keys")
-    return issue.keys.map((key) => ({ path: [...path, key], message: unknownWords(key, membersAt(schema, path)), named: true }));
+    return issue.keys.map((key) => ({
+      path: [...path, key],
+      message: unknownKeyMessage(key, membersAt(schema, path)),
+      named: true,
+    }));
   if (issue.code !== "invalid_union") return [{ path, message: issue.message, named: false }];
-  const branch = meantBranch(issue.errors, issue.message !== UNION);
+  const branch = intendedBranch(issue.errors, issue.message !== UNION);
   return branch === undefined
-    ? [{ path, message: issue.message === UNION ? "is none of what is allowed here" : issue.message, named: false }]
+    ? [{ path, message: issue.message === UNION ? "is not an allowed value" : issue.message, named: false }]
     : branch.flatMap((each) => problemsOf(schema, each, path));
 }
 
-/** The alternative that was meant: the one that is wrong only further in. With words of its own the union needs a better reason. */
-function meantBranch(branches: readonly (readonly Issue[])[], hasWords: boolean): readonly Issue[] | undefined {
-  const wrongAtTop = ({ path, code }: Issue): boolean => path.length === 0 && (hasWords || code !== "unrecognized_keys");
+/** The branch that is invalid only below the top level. A union with its own message is stricter about unknown keys. */
+function intendedBranch(branches: readonly (readonly Issue[])[], hasMessage: boolean): readonly Issue[] | undefined {
+  const wrongAtTop = ({ path, code }: Issue): boolean => path.length === 0 && (hasMessage || code !== "unrecognized_keys");
   return branches.filter((branch) => !branch.some(wrongAtTop)).toSorted((a, b) => a.length - b.length)[0];
 }
 
-const UNION = "is none of what is allowed here";
+const UNION = "is not an allowed value";
 
-/** How zod is to say what has no words of its own in the schema. */
-export function wordsFor(issue: z.core.$ZodRawIssue): string | undefined {
+/** Messages for issues that have none in the schema. */
+export function schemaMessage(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
       return issue.input === undefined
         ? "is missing"
-        : `must be ${WANTED[issue.expected] ?? issue.expected}, and is ${kindOf(issue.input)}`;
+        : `must be ${WANTED[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}`;
     case "invalid_value":
       return issue.values.length === 1
         ? `must be ${String(issue.values[0])}`
@@ -72,19 +76,19 @@ function kindOf(value: unknown): string {
   return WANTED[typeof value] ?? typeof value;
 }
 
-function unknownWords(key: string, known: readonly string[]): string {
+function unknownKeyMessage(key: string, known: readonly string[]): string {
   const near = nearestOf(key, known);
-  return near === undefined ? `is not known; there are: ${known.join(", ")}` : `is not known; did you mean ${near}?`;
+  return near === undefined ? `is unknown; available: ${known.join(", ")}` : `is unknown; did you mean ${near}?`;
 }
 
-/** The members that may stand at a path, in whichever alternative. */
+/** The members allowed at a path, over all branches. */
 function membersAt(schema: z.ZodType, path: MemberPath): readonly string[] {
   let level = [schema];
   for (const part of path) level = level.flatMap(plain).flatMap((each) => stepInto(each, part));
   return [...new Set(level.flatMap(plain).flatMap((each) => Object.keys(shapeOf(each) ?? {})))];
 }
 
-/** What of zod's own descriptions of schemas is looked at here. */
+/** The members of zod's schema definitions that are used here. */
 interface Definition {
   readonly type: string;
   readonly innerType?: z.ZodType;
@@ -95,10 +99,10 @@ interface Definition {
 }
 
 function definitionOf(schema: z.ZodType): Definition {
-  return schema.def as Definition; // zod types it by kind of schema; each member is looked at only where it is there
+  return schema.def as Definition; // every member is optional here
 }
 
-/** Without what only wraps. */
+/** Unwraps optional and union schemas. */
 function plain(schema: z.ZodType): readonly z.ZodType[] {
   const { innerType, options } = definitionOf(schema);
   if (innerType !== undefined) return plain(innerType);
@@ -113,7 +117,7 @@ function stepInto(schema: z.ZodType, part: string | number): readonly z.ZodType[
   return next === undefined ? [] : [next];
 }
 
-/** Two slips of the finger at most, and fewer in short words. */
+/** The closest known word, within two edits (fewer for short words). */
 export function nearestOf(word: string, known: readonly string[]): string | undefined {
   const [best] = known
     .map((each) => ({ each, distance: distanceOf(word.toLowerCase(), each.toLowerCase()) }))
@@ -121,7 +125,7 @@ export function nearestOf(word: string, known: readonly string[]): string | unde
   return best !== undefined && best.distance <= Math.min(2, Math.floor(word.length / 2)) ? best.each : undefined;
 }
 
-/** Letters to change, add or leave out (Levenshtein). */
+/** Levenshtein distance. */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let at = 1; at <= a.length; at++) {

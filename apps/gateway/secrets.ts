@@ -2,21 +2,21 @@ import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { MemberPath } from "../config/index.js";
 import type { GatewayConfig } from "./config.js";
-import type { Complaints } from "./config-problem.js";
-import type { SecretPlace } from "./config-values.js";
+import type { ConfigProblems } from "./config-problem.js";
+import type { SecretReference } from "./config-values.js";
 
-/** No key, certificate, token file or secret is larger. */
+/** Size limit for keys, certificates, token files and secrets. */
 const FILE_BYTES = 1024 * 1024;
 
-/** Reads what a configuration names. What cannot be read is complained about where it is named, and never shown. */
-export class Materials {
-  readonly complaints: Complaints;
+/** Reads referenced files and secrets. Problems are collected with their positions; values are never shown. */
+export class SecretReader {
+  readonly problems: ConfigProblems;
   readonly warnings: string[] = [];
   readonly #config: GatewayConfig;
 
   constructor(config: GatewayConfig) {
     this.#config = config;
-    this.complaints = config.complaints();
+    this.problems = config.newProblems();
   }
 
   path(name: string): string {
@@ -28,30 +28,31 @@ export class Materials {
     try {
       const facts = await stat(this.path(name));
       if (facts.isFile() && facts.size <= FILE_BYTES) return await readFile(this.path(name), "utf8");
-      this.complaints.add(path, `names ${name}, which is no file of at most ${FILE_BYTES / 1024} KiB`);
+      this.problems.add(path, `references ${name}, which is not a file of at most ${FILE_BYTES / 1024} KiB`);
     } catch (thrown) {
-      const { code } = thrown as NodeJS.ErrnoException; // what the file system throws has one
-      this.complaints.add(path, `names ${name}, which cannot be read (${code ?? "unknown reason"})`);
+      const { code } = thrown as NodeJS.ErrnoException; // file system errors have one
+      this.problems.add(path, `references ${name}, which cannot be read (${code ?? "unknown reason"})`);
     }
     return undefined;
   }
 
-  /** A file that nobody else should read; whether somebody can is said. */
+  /** Reads a private file; warns if other users can read it. */
   async secretFile(name: string | undefined, path: MemberPath): Promise<string | undefined> {
     const text = await this.file(name, path);
     if (text === undefined || name === undefined) return undefined;
     const { mode } = await stat(this.path(name));
-    if ((mode & 0o044) !== 0) this.warnings.push(`others on this machine can read ${name}: chmod 600 ${name}`);
+    if ((mode & 0o044) !== 0) this.warnings.push(`${name} is readable by other users: chmod 600 ${name}`);
     return text;
   }
 
-  async secret(place: SecretPlace | undefined, path: MemberPath): Promise<string | undefined> {
-    if (place === undefined) return undefined;
-    const found = "env" in place ? this.#config.env[place.env] : await this.secretFile(place.file, [...path, "file"]);
+  async secret(reference: SecretReference | undefined, path: MemberPath): Promise<string | undefined> {
+    if (reference === undefined) return undefined;
+    const found = "env" in reference ? this.#config.env[reference.env] : await this.secretFile(reference.file, [...path, "file"]);
     const secret = found?.trim();
     if (secret !== undefined && secret !== "") return secret;
-    if ("env" in place) this.complaints.add([...path, "env"], `names ${place.env}, and that environment variable is not set`);
-    else if (secret === "") this.complaints.add([...path, "file"], `names ${place.file}, and there is nothing in it`);
+    if ("env" in reference)
+      this.problems.add([...path, "env"], `references the environment variable ${reference.env}, which is not set`);
+    else if (secret === "") this.problems.add([...path, "file"], `references ${reference.file}, which is empty`);
     return undefined;
   }
 }

@@ -8,16 +8,18 @@ import { dashboardRoutes } from "../dashboard/index.js";
 import { DEFAULT_HOST, DEFAULT_PORT } from "./addresses.js";
 import { listenerInterfaces } from "./interface-names.js";
 import type { Observations } from "./observations.js";
-import type { OwnCaller } from "./own-caller.js";
-import { frontLayers, type PolicyTools } from "./policy-layers.js";
+import type { PageCaller } from "./page-caller.js";
+import { listenerLayers, type PolicyTools } from "./policy-layers.js";
 import type { Prepared } from "./prepare.js";
 import type { GatewayResources } from "./resources.js";
 
-/** What serving needs of the gateway beside its configuration. */
+type Maybe<T> = T | undefined;
+
+/** Running parts of the gateway that the server options refer to. */
 export interface ServingParts {
-  readonly own: OwnCaller;
+  readonly pageCaller: PageCaller;
   readonly telemetry: Telemetry;
-  readonly seen: Observations;
+  readonly observations: Observations;
   readonly tools: PolicyTools;
   readonly console: Console;
   readonly log: Maybe<CaptureLog>;
@@ -25,20 +27,20 @@ export interface ServingParts {
   readonly onError: Maybe<(thrown: unknown) => void>;
 }
 
-/** What can change while the port is open. */
+/** Server options that a reload can change. */
 export function changingOptions(prepared: Prepared, parts: ServingParts): ReplaceOptions {
-  const { config, cardKeys, door } = prepared;
+  const { config, cardKeys, callerAdmission } = prepared;
   const { document, agents } = config;
   const { settings = {}, metrics, push = true } = document;
-  const { own, telemetry, seen, tools, onError } = parts;
+  const { pageCaller, telemetry, observations, tools, onError } = parts;
   const policies = new Map(agents.map((agent) => [agent.name, agent.policies]));
   return {
     protocols: listenerInterfaces(document.as),
-    admission: own.admitting(door.admission),
+    admission: pageCaller.admit(callerAdmission.admission),
     cardKeys,
-    settings: settings as { readonly [protocol: string]: { readonly [name: string]: Json } }, // the schema lets only JSON in
+    settings: settings as { readonly [protocol: string]: { readonly [name: string]: Json } }, // the schema allows only JSON
     telemetry,
-    layers: [seen.layer, ...frontLayers(policies, tools)],
+    layers: [observations.layer, ...listenerLayers(policies, tools)],
     push: typeof push === "boolean" ? push : { allow: push.allow ?? [] },
     routes: routesOf(prepared, parts),
     ...(metrics === undefined ? {} : { metrics }),
@@ -46,7 +48,7 @@ export function changingOptions(prepared: Prepared, parts: ServingParts): Replac
   };
 }
 
-/** What the port is made from once. */
+/** Server options that are fixed at start. */
 export function fixedOptions(
   { config: { document }, tls }: Prepared,
   { store, artifacts, audit }: GatewayResources,
@@ -69,12 +71,12 @@ export function fixedOptions(
   };
 }
 
-/** Messages and the page, for whoever may look. */
-function routesOf({ config, door }: Prepared, { log, console, pageToken }: ServingParts): readonly ExtraRoute[] {
+/** Routes of the inspector and of the dashboard. */
+function routesOf({ config, callerAdmission }: Prepared, { log, console, pageToken }: ServingParts): readonly ExtraRoute[] {
   const { page, listen } = config.document;
   if (log === undefined) return [];
   const admitted = typeof page === "object" && page.look === "admitted";
-  const mayLook = admitted ? (request: HttpRequest) => isAdmitted(door.admission, request) : undefined;
+  const mayLook = admitted ? (request: HttpRequest) => isAdmitted(callerAdmission.admission, request) : undefined;
   const guard = { token: pageToken, publicUrl: listen?.publicUrl, ...(mayLook === undefined ? {} : { mayLook }) };
   return [...inspectorRoutes(log, { authorize: mayLook }), ...(page === false ? [] : dashboardRoutes(console, guard))];
 }

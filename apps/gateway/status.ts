@@ -2,20 +2,23 @@ import type { BridgedAgent, Card, Interface, Maybe, RemoteAgent } from "../../sr
 import type { AgentSupervisor } from "./agent-supervisor.js";
 import type { Health } from "./upstream-monitor.js";
 
+type Maybe<T> = T | undefined;
+
+/** Status of one upstream. */
 export interface UpstreamStatus {
   readonly id: string;
   readonly url: string;
   readonly health: Health;
   readonly problem: Maybe<string>;
-  /** `a2a@1.0/JSONRPC`; undefined until it was reached. */
+  /** `a2a@1.0/JSONRPC`; undefined until it is resolved. */
   readonly speaks: Maybe<string>;
-  /** How we know, one sentence each. */
+  /** Evidence for the interface, one sentence each. */
   readonly evidence: readonly string[];
   readonly proved: boolean;
   readonly cardTrust: Maybe<RemoteAgent["cardTrust"]>;
 }
 
-/** How an agent of the gateway is. */
+/** Status of one agent of the gateway. */
 export interface AgentStatus {
   readonly name: string;
   readonly card: Card;
@@ -24,33 +27,33 @@ export interface AgentStatus {
   readonly mode: "adopt" | "relay";
   readonly upstreams: readonly UpstreamStatus[];
   readonly interfaces: readonly Interface[];
-  /** What an operator should know: a signature that was taken off, for example. */
+  /** Notes for the operator, for example a removed signature. */
   readonly notes: BridgedAgent["notes"];
 }
 
-export function statusOf(keeper: AgentSupervisor, interfaces: readonly Interface[]): AgentStatus {
+export function statusOf(supervisor: AgentSupervisor, interfaces: readonly Interface[]): AgentStatus {
   return {
-    name: keeper.name,
-    card: keeper.agent.card,
-    health: keeper.health,
-    problem: keeper.problem?.message,
-    mode: keeper.config.mode,
-    upstreams: keeper.upstreams.map(({ id, config, health, problem, remote }) => ({
+    name: supervisor.name,
+    card: supervisor.agent.card,
+    health: supervisor.health,
+    problem: supervisor.problem?.message,
+    mode: supervisor.config.mode,
+    upstreams: supervisor.upstreams.map(({ id, config, health, problem, remote }) => ({
       id,
       url: config.url,
       health,
       problem: problem?.message,
-      speaks: spokenBy(remote),
+      speaks: interfaceName(remote),
       evidence: remote?.evidence ?? [],
       proved: remote?.verified ?? false,
       cardTrust: remote?.cardTrust,
     })),
     interfaces,
-    notes: keeper.bridged?.notes ?? [],
+    notes: supervisor.bridged?.notes ?? [],
   };
 }
 
 /** `a2a@1.0/JSONRPC`. */
-export function spokenBy(remote: Maybe<RemoteAgent>): Maybe<string> {
+export function interfaceName(remote: Maybe<RemoteAgent>): Maybe<string> {
   return remote === undefined ? undefined : `${remote.protocol}@${remote.version}/${remote.binding}`;
 }

@@ -19,10 +19,12 @@ import type { UpstreamConfig } from "./config.js";
 import type { UpstreamPolicies } from "./policy-layers.js";
 import { type ResolvedUpstream, resolveUpstream } from "./resolve-upstream.js";
 
-/** How often an upstream is asked whether it is there, and how long it may take. */
+type Maybe<T> = T | undefined;
+
+/** Health check interval and timeout. */
 const PING_EVERY_MS = 5_000;
 const PING_MS = 4_000;
-/** Between two attempts to reach one that was never reached; twice as long each time. */
+/** Backoff between connection attempts; doubles each time. */
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
 const DISCOVER_MS = 5_000;
@@ -31,36 +33,37 @@ export type Health = "starting" | "up" | "down";
 
 export interface UpstreamParts {
   readonly config: UpstreamConfig;
-  /** In metrics and on the page. */
+  /** Name in metrics and on the page. */
   readonly id: string;
   readonly credentials: Credentials;
-  /** Whose credential it sees. */
+  /** Which credential it receives. */
   readonly callers: UpstreamCredentials;
   readonly trust: Maybe<CardTrust>;
   readonly timeoutMs: Maybe<number>;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   policies(idempotentSend: () => boolean): UpstreamPolicies;
-  /** It came, it went, or it speaks otherwise than before. */
+  /** Called when its health, card or interface changes. */
   changed(): void;
 }
 
-/** One upstream: reached as soon as it can be, asked how it is, and let go of at the end. */
+/** Connects to one upstream, retries with backoff, and checks its health. */
 export class UpstreamMonitor {
   readonly id: string;
   readonly config: UpstreamConfig;
   readonly policies: UpstreamPolicies;
   readonly #parts: UpstreamParts;
-  /** What was found out about another process at this address says nothing about this one. */
-  readonly #verdicts = new DiscoveryCache();
-  #reached: Maybe<ResolvedUpstream>;
-  /** The same peer by a way of its own, for pings alone. */
-  #asked: Maybe<RemoteAgent>;
+  /** Not shared: results for another process at this address do not apply. */
+  readonly #discoveryCache = new DiscoveryCache();
+  #resolved: Maybe<ResolvedUpstream>;
+  /** A separate connection for health checks. */
+  #pingClient: Maybe<RemoteAgent>;
   #health: Health = "starting";
   #problem: Maybe<AgentError>;
+  #nextAttemptAt = 0;
   #wakeUp: () => void = () => undefined;
-  #ended = false;
-  #life: Promise<void> = Promise.resolve();
+  #stopped = false;
+  #running: Promise<void> = Promise.resolve();
 
   constructor(parts: UpstreamParts) {
     this.#parts = parts;
@@ -69,14 +72,14 @@ export class UpstreamMonitor {
     this.policies = parts.policies(() => this.remote?.card.capabilities.idempotentSend ?? false);
   }
 
-  /** Undefined until it was reached for the first time. */
+  /** Undefined until it is resolved for the first time. */
   get remote(): Maybe<RemoteAgent> {
-    return this.#reached?.remote;
+    return this.#resolved?.remote;
   }
 
-  /** What an operator should know of what it learns of callers. */
+  /** Notes for the operator about forwarded credentials. */
   get notes(): readonly string[] {
-    return this.#reached?.callers.notes ?? [];
+    return this.#resolved?.callers.notes ?? [];
   }
 
   get health(): Health {
@@ -94,79 +97,84 @@ export class UpstreamMonitor {
 
   readonly handler: Handler = (operation, call) => {
     if (this.remote !== undefined) return this.remote.handler(operation, call);
-    return Promise.reject(this.unreached());
+    return Promise.reject(this.unavailable());
   };
 
-  unreached(): AgentError {
-    const why = this.#problem === undefined ? "it has not been reached yet" : this.#problem.message;
-    return new AgentError("unavailable", `the agent behind this gateway cannot be reached: ${why}`, { sent: "no" });
+  /** The error for callers, without address and cause: these are for the operator. */
+  unavailable(): AgentError {
+    const seconds = Math.max(1, Math.ceil((this.#nextAttemptAt - this.#parts.clock.now()) / 1000));
+    const reason = this.#problem === undefined ? "not connected yet" : `connection failed, retry in ${seconds} s`;
+    const facts = { sent: "no", ...(this.#problem === undefined ? {} : { cause: this.#problem }) } as const;
+    return new AgentError("unavailable", `Upstream "${this.id}" is unreachable (${reason})`, facts);
   }
 
-  /** The first attempt; what comes after it goes on in the background. */
+  /** Makes the first attempt; later ones run in the background. */
   async start(): Promise<void> {
-    await this.#reach();
-    if (!this.#ended) this.#life = this.#live();
+    await this.#resolve();
+    if (!this.#stopped) this.#running = this.#run();
   }
 
-  /** Stops asking. Calls under way go on. */
+  /** Stops health checks. Calls in progress continue. */
   stop(): void {
-    this.#ended = true;
+    this.#stopped = true;
     this.#wakeUp();
   }
 
   async close(): Promise<void> {
     this.stop();
-    await this.#life;
-    await Promise.all([this.remote?.close(), this.#asked?.close()]);
+    await this.#running;
+    await Promise.all([this.remote?.close(), this.#pingClient?.close()]);
   }
 
-  async #live(): Promise<void> {
+  async #run(): Promise<void> {
     let waitMs = FIRST_RETRY_MS;
-    while (!this.#ended) {
-      await this.#pause(this.remote === undefined ? waitMs : PING_EVERY_MS);
-      if (this.#ended) return;
+    while (!this.#stopped) {
+      await this.#sleep(this.remote === undefined ? waitMs : PING_EVERY_MS);
+      if (this.#stopped) return;
       if (this.remote !== undefined) {
-        await this.#ask(this.remote);
+        await this.#checkHealth(this.remote);
         continue;
       }
-      await this.#reach();
+      await this.#resolve();
       waitMs = Math.min(LONGEST_RETRY_MS, waitMs * 2);
     }
   }
 
-  #pause(ms: number): Promise<void> {
+  #sleep(ms: number): Promise<void> {
+    const { clock } = this.#parts;
+    this.#nextAttemptAt = clock.now() + ms;
     return new Promise((resolve) => {
-      const takeBack = this.#parts.clock.after(ms, resolve);
+      const cancelTimer = clock.after(ms, resolve);
       this.#wakeUp = () => {
-        takeBack();
+        cancelTimer();
         resolve();
       };
-      if (this.#ended) this.#wakeUp();
+      if (this.#stopped) this.#wakeUp();
     });
   }
 
-  async #reach(): Promise<void> {
+  async #resolve(): Promise<void> {
     const { id, telemetry, timeoutMs } = this.#parts;
     try {
-      const reached = await this.#connect({
+      const resolved = await this.#connect({
         id,
         telemetry,
         layers: this.policies.layers,
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       });
-      if (this.#ended) return void reached.remote.close();
-      // Asked past all policies and unseen: whether it is there has nothing to do with how much it has to do.
-      const asked = await this.#connect({ timeoutMs: PING_MS }).catch(async (thrown: unknown) => {
-        await reached.remote.close();
+      if (this.#stopped) return void resolved.remote.close();
+      // Health checks bypass policies and telemetry: load must not affect health.
+      const pinged = await this.#connect({ timeoutMs: PING_MS }).catch(async (thrown: unknown) => {
+        await resolved.remote.close();
         throw thrown;
       });
-      this.#asked = asked.remote;
-      this.#reached = reached;
-      const refused = await this.#ping(this.#asked);
-      this.#is(refused === undefined ? "up" : "down", refused);
+      this.#pingClient = pinged.remote;
+      this.#resolved = resolved;
+      const failure = await this.#ping(this.#pingClient);
+      this.#setHealth(failure === undefined ? "up" : "down", failure);
       this.#parts.changed();
     } catch (thrown) {
-      this.#is("down", AgentError.from(thrown));
+      this.#setHealth("down", AgentError.from(thrown));
     }
   }
 
@@ -175,7 +183,7 @@ export class UpstreamMonitor {
     const options = {
       credentials,
       clock,
-      verdicts: this.#verdicts,
+      verdicts: this.#discoveryCache,
       discoverMs: DISCOVER_MS,
       ...(config.pin === undefined ? {} : { pin: config.pin }),
       ...(trust === undefined ? {} : { trust }),
@@ -184,40 +192,40 @@ export class UpstreamMonitor {
     return resolveUpstream(config.url, options, callers);
   }
 
-  async #ask(remote: RemoteAgent): Promise<void> {
-    const problem = this.#asked && (await this.#ping(this.#asked));
+  async #checkHealth(remote: RemoteAgent): Promise<void> {
+    const problem = this.#pingClient && (await this.#ping(this.#pingClient));
     const returned = problem === undefined && this.#health === "down";
-    // Whoever comes back may be another process, with another card.
+    // After an outage it may be another process with another card.
     if (returned) await remote.initialize().catch(() => undefined);
-    this.#is(problem === undefined ? "up" : "down", problem);
+    this.#setHealth(problem === undefined ? "up" : "down", problem);
     if (returned) this.#parts.changed();
   }
 
-  /** Undefined after a real answer. */
+  /** Undefined on success. */
   async #ping(remote: RemoteAgent): Promise<Maybe<AgentError>> {
     const { clock } = this.#parts;
     try {
       const reply = remote.handler({ kind: "ping" }, startCall({ deadline: clock.now() + PING_MS }));
       const event = isPromise(reply) ? await within(reply, PING_MS, clock) : undefined;
-      return event?.kind === "done" ? undefined : new AgentError("bad_peer", "a ping was answered with something else");
+      return event?.kind === "done" ? undefined : new AgentError("bad_peer", "Unexpected reply to a ping");
     } catch (thrown) {
       const problem = AgentError.from(thrown);
-      // Who asks everybody for a token is there: the gateway has none of its own to show where callers' go on.
+      // With forwarded credentials the gateway has no token of its own: a rejected ping still proves the upstream is up.
       return problem.code === "unauthenticated" && this.#parts.callers !== "own" ? undefined : problem;
     }
   }
 
-  #is(health: Health, problem: Maybe<AgentError>): void {
-    const told = this.#health !== health || this.#problem?.message !== problem?.message;
+  #setHealth(health: Health, problem: Maybe<AgentError>): void {
+    const changed = this.#health !== health || this.#problem?.message !== problem?.message;
     this.#health = health;
     this.#problem = problem;
-    if (told) this.#parts.changed();
+    if (changed) this.#parts.changed();
   }
 }
 
 function within(reply: Promise<AgentEvent>, ms: number, clock: Clock): Promise<AgentEvent> {
   return new Promise((resolve, reject) => {
-    const takeBack = clock.after(ms, () => reject(new AgentError("deadline", `no answer to a ping within ${ms} ms`)));
-    reply.then(resolve, reject).finally(takeBack);
+    const cancelTimer = clock.after(ms, () => reject(new AgentError("deadline", `No reply to a ping within ${ms} ms`)));
+    reply.then(resolve, reject).finally(cancelTimer);
   });
 }

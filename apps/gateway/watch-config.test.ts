@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ConfigWatch, watchConfig } from "./watch-config.js";
 
-describe("a watched configuration", () => {
+describe("watchConfig", () => {
   let folder: string;
   let watching: ConfigWatch | undefined;
-  let told = 0;
-  let heard: () => void = () => undefined;
+  let notifications = 0;
+  let notified: () => void = () => undefined;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "koine-watch-"));
-    told = 0;
+    notifications = 0;
   });
   afterEach(async () => {
     watching?.close();
@@ -21,26 +21,26 @@ describe("a watched configuration", () => {
 
   const watch = (file: string): Promise<void> => {
     const changed = new Promise<void>((resolve) => {
-      heard = resolve;
+      notified = resolve;
     });
     watching = watchConfig(file, () => {
-      told++;
-      heard();
+      notifications++;
+      notified();
     });
     return changed;
   };
 
-  it("is told of when an editor replaces the file by another", async () => {
+  it("notifies when an editor replaces the file", async () => {
     const file = join(folder, "koine.yaml");
     await writeFile(file, "a: 1\n");
     const changed = watch(file);
     await writeFile(join(folder, "koine.yaml~"), "a: 2\n");
     await rename(join(folder, "koine.yaml~"), file);
     await changed;
-    expect(told).toBe(1);
+    expect(notifications).toBe(1);
   });
 
-  it("is told of when a folder that its name leads through is swapped, as mounted configurations are", async () => {
+  it("notifies when a symlinked directory on the path is swapped, as in mounted configurations", async () => {
     for (const [name, text] of [
       ["first", "a: 1\n"],
       ["second", "a: 2\n"],
@@ -54,10 +54,10 @@ describe("a watched configuration", () => {
     await symlink("second", join(folder, "next"));
     await rename(join(folder, "next"), join(folder, "now"));
     await changed;
-    expect(told).toBe(1);
+    expect(notifications).toBe(1);
   });
 
-  it("is not read again because of its neighbours, and they do not put off the look at it", async () => {
+  it("ignores other files in the directory, and is not delayed by them", async () => {
     const file = join(folder, "koine.yaml");
     await writeFile(file, "a: 1\n");
     const changed = watch(file);
@@ -65,7 +65,7 @@ describe("a watched configuration", () => {
     try {
       await writeFile(file, "a: 22\n");
       await changed;
-      expect(told).toBe(1);
+      expect(notifications).toBe(1);
     } finally {
       clearInterval(neighbour);
     }

@@ -1,39 +1,40 @@
 import { statSync, watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 
-/** Editors write in several steps; this long after the last of them the file is looked at. */
+/** Debounce: editors write in several steps. */
 const SETTLE_MS = 200;
 
+/** A running file watch. */
 export interface ConfigWatch {
   close(): void;
 }
 
 /**
- * Tells when a file was written, replaced or put back. The folder is watched and not the file: editors write a new file
- * and rename it, and what was watched would be gone. Where the name is a link, what it leads to may change while the name
- * is never touched, so whatever happens in the folder is a reason to look. `read` is the mark of the file as it was read: what
- * happened between the reading and the watching is told too. Throws where the system cannot watch.
+ * Calls `changed` when a file is written, replaced or restored. Watches the directory, not the file: editors rename a new
+ * file over the old one. Any event in the directory triggers a check, because the target of a symlink may change without an
+ * event for the link. `read` is the revision that was read: a change between reading and watching is reported too. Throws if
+ * the system cannot watch.
  */
-export function watchConfig(file: string, changed: () => void, read: ConfigMark = markOf(file)): ConfigWatch {
+export function watchConfig(file: string, changed: () => void, read: ConfigRevision = configRevision(file)): ConfigWatch {
   const path = resolve(file);
   const name = basename(path);
   let known = read;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const look = (): void => {
+  const check = (): void => {
     timer = undefined;
-    const mark = markOf(path);
-    // A file that is gone may be on its way back; until then the old configuration holds.
-    if (mark === undefined || mark === known) return;
-    known = mark;
+    const current = configRevision(path);
+    // A missing file may be about to return; until then the old configuration stays.
+    if (current === undefined || current === known) return;
+    known = current;
     changed();
   };
   const watcher = watch(dirname(path), { persistent: false }, (_event, touched) => {
-    // Only the file's own steps put the look off: others in its folder may never rest.
+    // Only events of the file itself extend the delay: others in the directory may never stop.
     if (touched === name) clearTimeout(timer);
-    if (touched === name || timer === undefined) timer = setTimeout(look, SETTLE_MS);
+    if (touched === name || timer === undefined) timer = setTimeout(check, SETTLE_MS);
   });
-  timer = setTimeout(look, SETTLE_MS);
-  // A folder that goes away cannot be watched; SIGHUP still works.
+  timer = setTimeout(check, SETTLE_MS);
+  // A deleted directory cannot be watched; SIGHUP still works.
   watcher.on("error", () => watcher.close());
   return {
     close() {
@@ -43,9 +44,10 @@ export function watchConfig(file: string, changed: () => void, read: ConfigMark 
   };
 }
 
-/** What is different after every write, wherever the name leads; undefined for a file that is not there. */
-export type ConfigMark = string | undefined;
-export function markOf(path: string): ConfigMark {
+/** Changes with every write to the file or its link target; undefined for a missing file. */
+export type ConfigRevision = string | undefined;
+/** The current revision of a configuration file. */
+export function configRevision(path: string): ConfigRevision {
   const facts = statSync(path, { bigint: true, throwIfNoEntry: false });
   return facts && [facts.dev, facts.ino, facts.size, facts.mtimeNs].join(" ");
 }

@@ -9,24 +9,24 @@ import {
 } from "../../src/index.js";
 import { serveInterface } from "./serve-one.js";
 
-/** One bridge: what it speaks in front, and whom it calls. */
-export interface Bridging {
-  /** The module behind it. */
+/** Options of one bridge process. */
+export interface BridgeProcessOptions {
+  /** The upstream module. */
   readonly name: string;
   readonly to: PeerAddress;
   readonly pin: string;
   readonly port: number;
-  /** What callers have to show. */
+  /** Credentials that callers must present. */
   readonly credentials: Credentials;
 }
 
-/** Between two looks at an agent that is not there yet. Whoever started this process says how often it may look. */
-const LOOK_MS = 100;
-const NOT_YET: ReadonlySet<string> = new Set(["unavailable", "interrupted", "deadline"]);
+/** Retry interval while the upstream is starting; the supervisor bounds the total time. */
+const RETRY_MS = 100;
+const RETRYABLE: ReadonlySet<string> = new Set(["unavailable", "interrupted", "deadline"]);
 
-/** Serves a remote agent on another protocol, as soon as it is there. */
-export async function serveBridge({ name, to, pin, port, credentials }: Bridging): Promise<Pick<Server, "close">> {
-  const bridged = await reached(to.url, {
+/** Serves a remote agent over another protocol, once it is reachable. */
+export async function serveBridge({ name, to, pin, port, credentials }: BridgeProcessOptions): Promise<Pick<Server, "close">> {
+  const bridged = await bridgeWithRetry(to.url, {
     ...(to.protocol === undefined ? {} : { pin: to.protocol }),
     ...(to.credentials === undefined ? {} : { credentials: to.credentials }),
     bridge: { name },
@@ -40,14 +40,14 @@ export async function serveBridge({ name, to, pin, port, credentials }: Bridging
   };
 }
 
-/** All modules of a network start at once, so that the one behind may still be starting. */
-async function reached(url: string, options: BridgeOptions): Promise<Bridge> {
+/** All modules start at once, so the upstream may still be starting. */
+async function bridgeWithRetry(url: string, options: BridgeOptions): Promise<Bridge> {
   for (;;) {
     try {
       return await bridge(url, options);
     } catch (thrown) {
-      if (!(thrown instanceof AgentError) || !NOT_YET.has(thrown.code)) throw thrown;
+      if (!(thrown instanceof AgentError) || !RETRYABLE.has(thrown.code)) throw thrown;
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }

@@ -1,37 +1,37 @@
-import type { CredentialPlaces } from "./plan-schema.js";
+import type { CredentialReferences } from "./plan-schema.js";
 
-/** Whom a program of ours calls: an address, the way to speak there, and where the credentials are. Never what they are. */
+/** A peer that a child process calls: URL, interface and credential references, never the credentials. */
 export interface Callee {
   readonly url: string;
   readonly pin: string;
-  readonly credentials?: CredentialPlaces | undefined;
+  readonly credentials?: CredentialReferences | undefined;
 }
 
-/** What a program of ours is told to do, on its command line: it holds no secret. */
+/** The task of a child process, passed on its command line: it contains no secrets. */
 export type ChildTask =
   | {
       readonly kind: "agent";
       readonly id: string;
-      /** Absent for the echo of a demo. */
+      /** Absent for the echo agent of a demo module. */
       readonly file?: string | undefined;
       readonly pin: string;
       readonly port: number;
-      /** Relative names of files with secrets begin here. */
+      /** Base directory of relative secret files. */
       readonly folder: string;
-      readonly credentials?: CredentialPlaces | undefined;
+      readonly credentials?: CredentialReferences | undefined;
       readonly peers: { readonly [id: string]: Callee };
     }
   | {
       readonly kind: "bridge";
-      /** The module behind it. */
+      /** The upstream module. */
       readonly name: string;
       readonly pin: string;
       readonly port: number;
       readonly folder: string;
-      /** What callers have to show to it. */
-      readonly credentials?: CredentialPlaces | undefined;
+      /** Credentials that callers must present. */
+      readonly credentials?: CredentialReferences | undefined;
       readonly to: Callee;
     };
 
-/** What it says to whoever started it. */
+/** A message from a child process to its supervisor. */
 export type ChildMessage = { readonly listening: number } | { readonly failed: string };

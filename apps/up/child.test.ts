@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { compiled } from "../../test/programs.js";
 import type { ChildTask } from "./child-task.js";
 
-it("a bridge that still waits for its agent ends when whoever started it is gone", async () => {
+it("a bridge that waits for its upstream exits when its parent disconnects", async () => {
   const silent = createServer().listen(0, "127.0.0.1");
   await once(silent, "listening");
   const { port } = silent.address() as { readonly port: number }; // a TCP server has one
@@ -15,7 +15,7 @@ it("a bridge that still waits for its agent ends when whoever started it is gone
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
   try {
-    const [socket] = await once(silent, "connection"); // so it is under way
+    const [socket] = await once(silent, "connection"); // it is trying to connect
     child.disconnect();
     expect(await once(child, "exit")).toEqual([0, null]);
     socket.destroy();

@@ -1,5 +1,5 @@
-// A process of a running network: one agent on one protocol, or one bridge. Its task is the one argument. It ends when it is
-// told to, and when whoever started it is gone.
+// A child process of `koine up`: one agent on one protocol, or one bridge. Its task is the only argument. It exits on SIGTERM
+// and when its parent disconnects.
 import type { PeerAddress, Server } from "../../src/index.js";
 import { serveBridge } from "./bridge-process.js";
 import type { Callee, ChildMessage, ChildTask } from "./child-task.js";
@@ -9,7 +9,7 @@ import { echoAgent, serveInterface, serveOne } from "./serve-one.js";
 const USAGE_EXIT = 2;
 const FAILED_EXIT = 1;
 
-function tell(message: ChildMessage): void {
+function notifyParent(message: ChildMessage): void {
   process.send?.(message);
 }
 
@@ -34,22 +34,22 @@ async function start(task: ChildTask): Promise<Pick<Server, "close">> {
 
 function reasonOf(thrown: unknown, { port }: ChildTask): string {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-  if (code === "EADDRINUSE") return `port ${port} is taken`;
+  if (code === "EADDRINUSE") return `port ${port} is already in use`;
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 async function main(argument: string | undefined): Promise<void> {
   if (argument === undefined) process.exit(USAGE_EXIT);
-  const task = JSON.parse(argument) as ChildTask; // whoever starts this wrote it with this type
+  const task = JSON.parse(argument) as ChildTask; // written by childCommand()
   let end = (): void => process.exit(0);
-  // Heard from the first moment on: a bridge may wait for ever for an agent that went away together with who started it.
+  // Registered first: a bridge may wait forever for an upstream that is gone.
   process.once("SIGTERM", () => end());
   process.once("disconnect", () => end());
   if (process.connected === false) end();
   try {
     const server = await start(task);
     end = () => void server.close().finally(() => process.exit(0));
-    tell({ listening: task.port });
+    notifyParent({ listening: task.port });
   } catch (thrown) {
     const failed = reasonOf(thrown, task);
     process.stderr.write(`${failed}\n`);

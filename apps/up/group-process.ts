@@ -10,23 +10,23 @@ export interface ProcessStart {
   readonly env: NodeJS.ProcessEnv;
   readonly lineCharacters: number;
   onLine(stream: OutputStream, line: string): void;
-  /** Set for programs of ours: they tell what went wrong, and end when we are gone. */
+  /** Set for our own child program, which reports errors and exits when the parent disconnects. */
   onMessage?(message: unknown): void;
 }
 
 const running = new Set<GroupProcess>();
 
-/** Whatever way this process ends, nobody is left behind. */
+/** Leaves no orphans, however this process ends. */
 process.on("exit", () => {
   for (const each of running) each.signal("SIGKILL");
 });
 
-/** A process in a group of its own, so that whatever it starts ends with it. No shell takes part. */
+/** A process in its own group, so that its children end with it. No shell is involved. */
 export class GroupProcess {
   readonly #child: ChildProcess;
-  /** How it ended, in words. */
+  /** Resolves with a description of how it ended. */
   readonly ended: Promise<string>;
-  #over = false;
+  #hasEnded = false;
 
   constructor(start: ProcessStart) {
     const { command, cwd, env, onMessage } = start;
@@ -42,7 +42,7 @@ export class GroupProcess {
         resolve(this.#end(`cannot be started (${error.code ?? error.message})`)),
       );
       this.#child.once("exit", (code, signal) =>
-        resolve(this.#end(signal === null ? `ended with code ${code}` : `was ended by ${signal}`)),
+        resolve(this.#end(signal === null ? `exited with code ${code}` : `was killed by ${signal}`)),
       );
     });
   }
@@ -51,54 +51,54 @@ export class GroupProcess {
     return this.#child.pid;
   }
 
-  get isOver(): boolean {
-    return this.#over;
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   #end(how: string): string {
-    // What it started and left behind is in the same group.
+    // Also ends children that it left behind.
     this.signal("SIGKILL");
-    this.#over = true;
+    this.#hasEnded = true;
     running.delete(this);
     return how;
   }
 
-  /** To the whole group; one that is gone already hears nothing. */
+  /** Signals the whole group, if it still runs. */
   signal(name: NodeJS.Signals): void {
     const { pid } = this;
-    if (pid === undefined || this.#over) return;
+    if (pid === undefined || this.#hasEnded) return;
     try {
       process.kill(-pid, name);
     } catch {
-      // Nobody is left in the group.
+      // The group is empty.
     }
   }
 
-  /** Asks it to end, and ends it when it does not in time. */
+  /** Sends SIGTERM, then SIGKILL after the drain time. */
   async stop(drainMs: number, clock: UpClock): Promise<void> {
-    if (this.#over) return;
+    if (this.#hasEnded) return;
     this.signal("SIGTERM");
-    const takeBack = clock.after(drainMs, () => this.signal("SIGKILL"));
+    const cancelTimer = clock.after(drainMs, () => this.signal("SIGKILL"));
     await this.ended;
-    takeBack();
+    cancelTimer();
   }
 }
 
-/** Line by line, each cut to a length, whatever a program writes. */
+/** Reads lines, truncated to a maximum length. */
 function readLines(stream: Readable | null, most: number, onLine: (line: string) => void): void {
   if (stream === null) return;
-  let begun = "";
+  let pending = "";
   stream.setEncoding("utf8");
   stream.on("data", (chunk: string) => {
     const lines = chunk.split(/\r?\n/);
     const last = lines.pop() ?? "";
     for (const line of lines) {
-      onLine((begun + line).slice(0, most));
-      begun = "";
+      onLine((pending + line).slice(0, most));
+      pending = "";
     }
-    begun = (begun + last).slice(0, most);
+    pending = (pending + last).slice(0, most);
   });
   stream.on("close", () => {
-    if (begun !== "") onLine(begun);
+    if (pending !== "") onLine(pending);
   });
 }

@@ -8,46 +8,46 @@ import type { OutputStream } from "./group-process.js";
 import { UP_LIMITS, type UpLimits } from "./limits.js";
 import type { NodeKind, NodeStatus, Supervisor } from "./node-status.js";
 import { Pinger } from "./pinger.js";
-import type { CredentialPlaces, PlanModule } from "./plan-schema.js";
+import type { CredentialReferences, PlanModule } from "./plan-schema.js";
 import { LOOPBACK, Ports } from "./ports.js";
 import { ProcessSupervisor } from "./process-supervisor.js";
 import type { Plan } from "./read-plan.js";
 import { readCredentials, secretVariables } from "./secrets.js";
 import { StatusBoard } from "./status-board.js";
 import { UnsupportedNode, UrlMonitor } from "./url-monitor.js";
-import { type PlacedModule, type WantedBridge, type Wiring, wire } from "./wiring.js";
+import { type AddressedModule, type PlannedBridge, type Wiring, wire } from "./wiring.js";
 
 export interface LaunchOptions {
   readonly limits?: Partial<UpLimits>;
-  /** What the processes inherit. Default: what this one has. */
+  /** Environment of the processes. Default: process.env. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Hears every line a process writes. */
+  /** Called with every line of process output. */
   readonly onOutput?: (id: string, stream: OutputStream, line: string) => void;
-  /** Puts up a bridge in a way of one's own and gives its address. Default: each is a process. Closing it is the caller's affair. */
-  readonly hostBridge?: (wanted: WantedBridge) => Promise<string>;
+  /** Hosts a bridge elsewhere and returns its URL; the caller closes it. Default: one process per bridge. */
+  readonly hostBridge?: (wanted: PlannedBridge) => Promise<string>;
   readonly clock?: UpClock;
 }
 
-/** A network that runs. */
-export interface Launched {
+/** A running network. */
+export interface LaunchedNetwork {
   readonly plan: Plan;
   nodes(): readonly NodeStatus[];
-  /** Ends a process at once, as a crash would; it comes back by itself. */
+  /** Kills a process, as in a crash; the supervisor restarts it. */
   kill(id: string): void;
-  /** Ends a process gently and starts it anew; also one that was given up. */
+  /** Stops a process gracefully and starts it again, even after giving up. */
   restart(id: string): Promise<void>;
-  /** Hears of every change. The returned function ends that. */
-  onChange(hear: (status: NodeStatus) => void): () => void;
-  /** When every node is ready, given up, or shown only. */
+  /** Subscribes to status changes. Returns the function that unsubscribes. */
+  onChange(listener: (status: NodeStatus) => void): () => void;
+  /** Resolves when every node is ready, given up, or not supported. */
   settled(): Promise<readonly NodeStatus[]>;
-  /** Drains and ends all processes; resolves when none is left. */
+  /** Drains and stops all processes. */
   stop(): Promise<void>;
 }
 
-/** Starts every module of a plan as a process of its own, with a bridge wherever a link needs one, and keeps them running. */
-export async function launch(plan: Plan, options: LaunchOptions = {}): Promise<Launched> {
+/** Starts every module of a plan as a supervised process, with a bridge for every link that needs one. */
+export async function launch(plan: Plan, options: LaunchOptions = {}): Promise<LaunchedNetwork> {
   const listeners = new Set<(status: NodeStatus) => void>();
-  const setting: Setting = {
+  const context: LaunchContext = {
     plan,
     limits: { ...UP_LIMITS, ...options.limits },
     clock: options.clock ?? systemClock,
@@ -55,10 +55,10 @@ export async function launch(plan: Plan, options: LaunchOptions = {}): Promise<L
     secrets: secretVariables(plan.modules.map(({ credentials }) => credentials)),
     onOutput: options.onOutput ?? (() => undefined),
     changed: (status) => {
-      for (const hear of listeners) hear(status);
+      for (const listener of listeners) listener(status);
     },
   };
-  await checkSecrets(setting);
+  await checkSecrets(context);
   const ports = new Ports();
   const wiring = await wire(plan, ports);
   const bridgeUrls = new Map<string, string>();
@@ -71,39 +71,42 @@ export async function launch(plan: Plan, options: LaunchOptions = {}): Promise<L
     const port = await ports.take(wanted.id);
     const url = `http://${LOOPBACK}:${port}`;
     bridgeUrls.set(wanted.id, url);
-    bridges.push(bridgeKeeper(wanted, url, port, setting));
+    bridges.push(bridgeSupervisor(wanted, url, port, context));
   }
-  const keepers = [...wiring.modules.map((placed) => moduleKeeper(placed, wiring, bridgeUrls, setting)), ...bridges];
-  for (const keeper of keepers) keeper.start();
+  const supervisors = [
+    ...wiring.modules.map((addressed) => moduleSupervisor(addressed, wiring, bridgeUrls, context)),
+    ...bridges,
+  ];
+  for (const supervisor of supervisors) supervisor.start();
 
-  const keeperOf = (id: string): Supervisor => {
-    const found = keepers.find(({ status }) => status.id === id);
-    if (found === undefined) throw new AgentError("not_found", `no node is called ${JSON.stringify(id)}`);
+  const supervisorOf = (id: string): Supervisor => {
+    const found = supervisors.find(({ status }) => status.id === id);
+    if (found === undefined) throw new AgentError("not_found", `Unknown node ${JSON.stringify(id)}`);
     return found;
   };
-  const nodes = (): readonly NodeStatus[] => keepers.map(({ status }) => status);
-  const onChange: Launched["onChange"] = (hear) => {
-    listeners.add(hear);
-    return () => void listeners.delete(hear);
+  const nodes = (): readonly NodeStatus[] => supervisors.map(({ status }) => status);
+  const onChange: LaunchedNetwork["onChange"] = (listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
   };
   return {
     plan,
     nodes,
     onChange,
-    kill: (id) => keeperOf(id).kill(),
-    restart: async (id) => keeperOf(id).restart(),
+    kill: (id) => supervisorOf(id).kill(),
+    restart: async (id) => supervisorOf(id).restart(),
     settled: () =>
       new Promise((done) => {
-        const look = (): void => {
+        const check = (): void => {
           if (!nodes().every(isSettled)) return;
           off();
           done(nodes());
         };
-        const off = onChange(look);
-        look();
+        const off = onChange(check);
+        check();
       }),
     async stop() {
-      await Promise.all(keepers.map((keeper) => keeper.stop()));
+      await Promise.all(supervisors.map((supervisor) => supervisor.stop()));
     },
   };
 }
@@ -112,19 +115,19 @@ function isSettled({ kind, state }: NodeStatus): boolean {
   return ["ready", "gave-up", "unspoken", "stopped"].includes(state) || (kind === "url" && state === "unhealthy");
 }
 
-interface Setting {
+interface LaunchContext {
   readonly plan: Plan;
   readonly limits: UpLimits;
   readonly clock: UpClock;
   readonly env: NodeJS.ProcessEnv;
-  /** Variables with secrets: a process sees those it needs. */
+  /** Variables that hold secrets: a process gets only those it needs. */
   readonly secrets: readonly string[];
   readonly onOutput: NonNullable<LaunchOptions["onOutput"]>;
   readonly changed: (status: NodeStatus) => void;
 }
 
-/** A secret that is not there is found out now, and not by the first call. */
-async function checkSecrets({ plan, env }: Setting): Promise<void> {
+/** Fails at start for missing secrets, not at the first call. */
+async function checkSecrets({ plan, env }: LaunchContext): Promise<void> {
   for (const { credentials } of plan.modules) await readCredentials(credentials, { env, folder: plan.folder });
 }
 
@@ -136,9 +139,9 @@ function kindOf({ command, agent, url }: PlanModule): NodeKind {
 
 type Urls = ReadonlyMap<string, string>;
 
-function moduleKeeper(placed: PlacedModule, wiring: Wiring, bridgeUrls: Urls, setting: Setting): Supervisor {
-  const { module, protocol, pin, url, port } = placed;
-  const { plan, limits, clock } = setting;
+function moduleSupervisor(addressed: AddressedModule, wiring: Wiring, bridgeUrls: Urls, context: LaunchContext): Supervisor {
+  const { module, protocol, pin, url, port } = addressed;
+  const { plan, limits, clock } = context;
   const first = { id: module.id, kind: kindOf(module), protocol, url, pid: undefined, restarts: 0 };
   if (pin === undefined)
     return new UnsupportedNode({
@@ -146,10 +149,10 @@ function moduleKeeper(placed: PlacedModule, wiring: Wiring, bridgeUrls: Urls, se
       pin: "",
       state: "unspoken",
       since: clock.now(),
-      problem: `${protocol} is not registered here`,
+      problem: `protocol ${protocol} is not registered`,
     });
-  const board = new StatusBoard({ ...first, pin, state: "starting", problem: undefined }, clock, setting.changed);
-  const pinger = pingerFor({ url, pin, credentials: module.credentials }, setting, module.ready?.path);
+  const board = new StatusBoard({ ...first, pin, state: "starting", problem: undefined }, clock, context.changed);
+  const pinger = pingerFor({ url, pin, credentials: module.credentials }, context, module.ready?.path);
   if (module.url !== undefined) return new UrlMonitor({ board, pinger, limits, clock });
 
   const peers = wiring.peersOf(module.id, bridgeUrls);
@@ -157,27 +160,27 @@ function moduleKeeper(placed: PlacedModule, wiring: Wiring, bridgeUrls: Urls, se
   const { agent, command, credentials } = module;
   const file = agent === undefined ? undefined : resolve(plan.folder, agent);
   const task: ChildTask = { kind: "agent", id: module.id, file, pin, port, folder: plan.folder, credentials, peers };
-  const own = { ...module.env, ...(command === undefined ? {} : commandVariables(placed, peers)) };
+  const own = { ...module.env, ...(command === undefined ? {} : commandVariables(addressed, peers)) };
   return new ProcessSupervisor({
     board,
     pinger,
-    ours: command === undefined,
+    isOwn: command === undefined,
     readyMs: module.ready?.timeout === undefined ? limits.readyMs : module.ready.timeout * 1000,
     limits,
     clock,
     process: {
       command: command ?? childCommand(task),
       cwd: resolve(plan.folder, module.cwd ?? "."),
-      env: { ...environmentFor(needed, setting), ...own },
+      env: { ...environmentFor(needed, context), ...own },
       lineCharacters: limits.lineCharacters,
-      onLine: (stream, line) => setting.onOutput(module.id, stream, line),
+      onLine: (stream, line) => context.onOutput(module.id, stream, line),
     },
   });
 }
 
-function bridgeKeeper(wanted: WantedBridge, url: string, port: number, setting: Setting): Supervisor {
+function bridgeSupervisor(wanted: PlannedBridge, url: string, port: number, context: LaunchContext): Supervisor {
   const { id, pin, protocol, to, dst, credentials } = wanted;
-  const { plan, limits, clock } = setting;
+  const { plan, limits, clock } = context;
   const first = {
     id,
     kind: "bridge",
@@ -191,42 +194,42 @@ function bridgeKeeper(wanted: WantedBridge, url: string, port: number, setting: 
   } as const;
   const task: ChildTask = { kind: "bridge", name: dst, pin, port, folder: plan.folder, credentials, to };
   return new ProcessSupervisor({
-    board: new StatusBoard(first, clock, setting.changed),
-    pinger: pingerFor({ url, pin, credentials }, setting),
-    ours: true,
+    board: new StatusBoard(first, clock, context.changed),
+    pinger: pingerFor({ url, pin, credentials }, context),
+    isOwn: true,
     readyMs: limits.readyMs,
     limits,
     clock,
     process: {
       command: childCommand(task),
       cwd: plan.folder,
-      env: environmentFor(secretVariables([to.credentials]), setting),
+      env: environmentFor(secretVariables([to.credentials]), context),
       lineCharacters: limits.lineCharacters,
-      onLine: (stream, line) => setting.onOutput(id, stream, line),
+      onLine: (stream, line) => context.onOutput(id, stream, line),
     },
   });
 }
 
-interface Reached {
+interface PingAddress {
   readonly url: string;
   readonly pin: string;
-  readonly credentials?: CredentialPlaces | undefined;
+  readonly credentials?: CredentialReferences | undefined;
 }
 
-function pingerFor({ url, pin, credentials }: Reached, { limits, env, plan }: Setting, path?: string): Pinger {
+function pingerFor({ url, pin, credentials }: PingAddress, { limits, env, plan }: LaunchContext, path?: string): Pinger {
   const source = { env, folder: plan.folder };
   return new Pinger({ url, pin, pingMs: limits.pingMs, path, credentials: () => readCredentials(credentials, source) });
 }
 
-/** What the parent has, without the secrets of others. */
-function environmentFor(needed: readonly string[], { env, secrets }: Setting): NodeJS.ProcessEnv {
+/** The parent's environment without the secrets of other modules. */
+function environmentFor(needed: readonly string[], { env, secrets }: LaunchContext): NodeJS.ProcessEnv {
   const hidden = new Set(secrets.filter((name) => !needed.includes(name)));
   return Object.fromEntries(Object.entries(env).filter(([name]) => !hidden.has(name)));
 }
 
-/** How a program that is not ours learns where it listens and whom it may call. */
+/** Variables that tell an external program its port and its peers. */
 function commandVariables(
-  { module, port, pin }: PlacedModule,
+  { module, port, pin }: AddressedModule,
   peers: ReturnType<Wiring["peersOf"]>,
 ): { readonly [name: string]: string } {
   const addresses = Object.entries(peers).map(([id, callee]) => [id, { url: callee.url, protocol: callee.pin }]);
@@ -239,7 +242,7 @@ function commandVariables(
   };
 }
 
-/** This program again, from source or as it was built. */
+/** The command line of child.ts, from source or as built. */
 function childCommand(task: ChildTask): readonly string[] {
   const own = fileURLToPath(import.meta.url);
   const fromSource = own.endsWith(".ts");

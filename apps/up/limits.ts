@@ -1,24 +1,24 @@
-/** Every wait and every count of a running network. */
+/** Timeouts and limits of a running network. */
 export interface UpLimits {
-  /** From its start until a module answers its first ping, unless the plan says otherwise. */
+  /** Default time from start to the first successful ping. */
   readonly readyMs: number;
-  /** Between two looks at a module that is not ready yet, and at one that is. */
+  /** Ping intervals before and after a module is ready. */
   readonly pollMs: number;
   readonly pingEveryMs: number;
-  /** How long one ping may take. */
+  /** Timeout of one ping. */
   readonly pingMs: number;
-  /** So many pings in a row without an answer, and the process is taken for hung and started anew. */
+  /** Consecutive failed pings after which a process is restarted. */
   readonly hungPings: number;
-  /** The first pause before a restart; each further one is twice as long, up to the longest. */
+  /** Restart backoff: doubles up to the longest. */
   readonly backoffMs: number;
   readonly longestBackoffMs: number;
-  /** A module that was ready for so long begins with the first pause again. */
+  /** The backoff is reset after a module was ready for this long. */
   readonly steadyMs: number;
-  /** One more than this within a minute, and a module is given up until somebody restarts it. */
+  /** A module that exceeds this limit is given up until it is restarted manually. */
   readonly restartsPerMinute: number;
-  /** From the request to end until the process is ended. */
+  /** Time between SIGTERM and SIGKILL. */
   readonly drainMs: number;
-  /** Of one line of a module's output; the rest of it is dropped. */
+  /** Maximum length of an output line; the rest is dropped. */
   readonly lineCharacters: number;
 }
 

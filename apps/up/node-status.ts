@@ -1,32 +1,33 @@
-/** What a node of a running network is doing. `unspoken`: it belongs to a protocol that nothing here speaks. */
+/** State of a node. `unspoken`: its protocol is not registered. */
 export type NodeState = "starting" | "ready" | "unhealthy" | "restarting" | "gave-up" | "stopping" | "stopped" | "unspoken";
 
 export type NodeKind = "agent" | "command" | "url" | "demo" | "bridge";
 
+/** Status of one node. */
 export interface NodeStatus {
   readonly id: string;
   readonly kind: NodeKind;
-  /** As the decision says it; of a bridge, both sides. */
+  /** Protocol of the decision; for a bridge, both protocols. */
   readonly protocol: string;
-  /** By which it is called. Empty where nothing speaks it. */
+  /** Interface used to call it; empty if its protocol is not registered. */
   readonly pin: string;
   readonly url: string;
   readonly state: NodeState;
   readonly pid: number | undefined;
   readonly restarts: number;
-  /** Milliseconds since the epoch, when it came into this state. */
+  /** Start of the current state, in milliseconds since the epoch. */
   readonly since: number;
-  /** What went wrong last. */
+  /** The last problem. */
   readonly problem: string | undefined;
 }
 
-/** One node, kept running or only watched. */
+/** Supervises or monitors one node. */
 export interface Supervisor {
   readonly status: NodeStatus;
   start(): void;
-  /** Ends the process at once, as a crash would. Throws AgentError where there is none. */
+  /** Kills the process, as in a crash. Throws AgentError if there is none. */
   kill(): void;
-  /** Ends it gently and starts it anew; also one that was given up. */
+  /** Stops it gracefully and starts it again, even after giving up. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -2,15 +2,15 @@ import { AgentError, type Credentials, connect, DiscoveryCache, type RemoteAgent
 
 export interface PingTarget {
   readonly url: string;
-  /** By which protocol it is asked: the one the plan gives it. */
+  /** The planned interface. */
   readonly pin: string;
   readonly pingMs: number;
-  /** A path that has to answer before anything else is asked. */
+  /** A path that must respond before the first ping. */
   readonly path?: string | undefined;
   credentials(): Promise<Credentials>;
 }
 
-/** Asks an agent, in its own protocol, whether it is there. */
+/** Checks the health of an agent in its own protocol. */
 export class Pinger {
   readonly #target: PingTarget;
   #peer: RemoteAgent | undefined;
@@ -19,27 +19,27 @@ export class Pinger {
     this.#target = target;
   }
 
-  /** Undefined after a real answer, else what is wrong. */
+  /** Undefined on success, otherwise the problem. */
   async ping(): Promise<string | undefined> {
     const { url, pin, pingMs, path } = this.#target;
     try {
       if (this.#peer === undefined) {
         if (path !== undefined) await checkPath(url + path, pingMs);
-        // What was found out about an earlier process at this address says nothing about this one.
+        // A separate cache: results for an earlier process at this address do not apply.
         const options = { pin, credentials: await this.#target.credentials(), timeoutMs: pingMs, discoverMs: pingMs };
         this.#peer = await connect(url, { ...options, discoveryCache: new DiscoveryCache() });
       }
       if (await this.#peer.health()) return undefined;
-      await this.forget();
-      return "does not answer a ping";
+      await this.disconnect();
+      return "does not respond to a ping";
     } catch (thrown) {
-      await this.forget();
+      await this.disconnect();
       return thrown instanceof AgentError ? thrown.message : String(thrown);
     }
   }
 
-  /** The next ping connects anew. */
-  async forget(): Promise<void> {
+  /** The next ping reconnects. */
+  async disconnect(): Promise<void> {
     const peer = this.#peer;
     this.#peer = undefined;
     await peer?.close();
@@ -49,5 +49,5 @@ export class Pinger {
 async function checkPath(address: string, withinMs: number): Promise<void> {
   const response = await fetch(address, { signal: AbortSignal.timeout(withinMs) });
   await response.body?.cancel();
-  if (!response.ok) throw new AgentError("unavailable", `${address} answers ${response.status}`);
+  if (!response.ok) throw new AgentError("unavailable", `${address} responds with ${response.status}`);
 }

@@ -9,10 +9,10 @@ import {
   route,
   type Scenario,
 } from "../../src/router/index.js";
-import { type PlacedDocument, placedDocument } from "../config/index.js";
+import { type LocatedDocument, parseLocated } from "../config/index.js";
 import type { PlanDocument } from "./plan-schema.js";
 
-/** What was decided, and what routing found out on the way. */
+/** The decisions of a plan, and what routing found about its modules. */
 export interface Routed {
   readonly decisions: Decisions;
   readonly found: ReadonlyMap<string, { readonly neighbours: readonly string[]; readonly requires: readonly CapabilityId[] }>;
@@ -20,28 +20,28 @@ export interface Routed {
 
 type ReadRelated = (path: string) => Promise<string>;
 
-/** The decisions of a plan: its own, those of a file, or what the router says of its scenario. */
+/** The decisions of a plan: inline, from a file, or routed from its scenario. */
 export async function decisionsOf({ decisions, scenario, abstain }: PlanDocument, read: ReadRelated): Promise<Routed> {
   if (typeof decisions === "string") return { decisions: await decisionsIn(decisions, read), found: new Map() };
   if (decisions !== undefined) return { decisions, found: new Map() };
   return routed(await scenarioOf(scenario, read), abstain);
 }
 
-/** A text as a document; what keeps it from being one is said with its line. */
-export async function documentIn(text: string, name: string): Promise<PlacedDocument> {
-  const placed = await placedDocument(text);
-  if (placed.kind === "document") return placed;
-  throw new AgentError("decode", `${name}:${placed.spot.line}: the document ${placed.message}`);
+/** Parses a document; errors name the line. */
+export async function documentIn(text: string, name: string): Promise<LocatedDocument> {
+  const parsed = await parseLocated(text);
+  if (parsed.kind === "document") return parsed;
+  throw new AgentError("decode", `${name}:${parsed.position.line}: the document ${parsed.message}`);
 }
 
-/** What `koine route -o json` prints, a bare list, or records by module. */
+/** Accepts the output of `koine route -o json`, a list, or records by module. */
 async function decisionsIn(file: string, read: ReadRelated): Promise<Decisions> {
   const { value } = await documentIn(await read(file), file);
   const inner = isRecord(value) && Array.isArray(value["decisions"]) ? value["decisions"] : value;
   const records: readonly unknown[] = Array.isArray(inner) ? inner : isRecord(inner) ? Object.values(inner) : [];
   if (records.length === 0 || !records.every(isDecision))
-    throw new AgentError("invalid_message", `${file} holds no decisions`, { field: "decisions" });
-  return inner as Decisions; // every record was just looked at
+    throw new AgentError("invalid_message", `${file} contains no decisions`, { field: "decisions" });
+  return inner as Decisions; // every record was checked
 }
 
 function isDecision(value: unknown): value is DecisionRecord {
@@ -65,7 +65,9 @@ function onlyOne({ scenarios, excluded }: ReadScenarios): Scenario {
     throw new AgentError("invalid_message", `${problem.where} ${problem.because}`, { field: "scenario" });
   const [scenario] = scenarios;
   if (scenario === undefined || scenarios.length > 1)
-    throw new AgentError("invalid_message", `a plan has one scenario, and there are ${scenarios.length}`, { field: "scenario" });
+    throw new AgentError("invalid_message", `a plan must have exactly one scenario, not ${scenarios.length}`, {
+      field: "scenario",
+    });
   return scenario;
 }
 

@@ -1,21 +1,21 @@
 import { z } from "zod";
 import { CAPABILITIES, type CapabilityId } from "../../src/router/index.js";
 
-/** Part of addresses, of prefixes of lines and of names of variables. */
+/** Used in URLs, output prefixes and variable names. */
 const ID = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must be letters, digits, dots, dashes and underscores, at most 64");
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must be at most 64 letters, digits, dots, dashes and underscores");
 const IDS = z.array(ID);
 const TEXT = z.string().min(1, "must not be empty");
 const VARIABLE = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable");
 const MAX_READY_SECONDS = 3_600;
 
-/** Where a secret is. The secret itself has no place in a plan. */
+/** A reference to a secret. A plan never holds the secret itself. */
 const SECRET = z.union([z.strictObject({ env: VARIABLE }), z.strictObject({ file: TEXT })], {
-  error: "must be { env: NAME } or { file: PATH }: a plan names secrets, it does not hold them",
+  error: "must be { env: NAME } or { file: PATH }: a plan references secrets and does not contain them",
 });
 
-// The list is not empty, which its type does not say.
+// The list is not empty.
 const CAPABILITY = z.enum(CAPABILITIES.map(({ id }) => id) as [CapabilityId, ...CapabilityId[]]);
 
 const MODULE = z
@@ -27,8 +27,8 @@ const MODULE = z
     avoids: z.array(CAPABILITY).optional(),
     command: z.array(TEXT).min(1, "needs a program").optional(),
     agent: TEXT.optional(),
-    url: z.url({ protocol: /^https?$/, error: "must be an http or https address" }).optional(),
-    demo: z.literal(true, { error: "must be true, or not be there" }).optional(),
+    url: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional(),
+    demo: z.literal(true, { error: "must be true or absent" }).optional(),
     pin: z
       .string()
       .regex(/^[a-z0-9-]+(@[^/@]+(\/[^/]+)?)?$/, "must look like protocol@version/binding")
@@ -45,22 +45,22 @@ const MODULE = z
       .optional(),
   })
   .superRefine((module, context) => {
-    const ways = (["command", "agent", "url", "demo"] as const).filter((way) => module[way] !== undefined);
-    if (ways.length !== 1)
+    const kinds = (["command", "agent", "url", "demo"] as const).filter((kind) => module[kind] !== undefined);
+    if (kinds.length !== 1)
       context.addIssue({
         code: "custom",
-        message: `must have one of command, agent, url and demo, and has ${ways.length === 0 ? "none" : ways.join(" and ")}`,
+        message: `must have exactly one of command, agent, url and demo, not ${kinds.length === 0 ? "none" : kinds.join(" and ")}`,
       });
     if (module.credentials?.apiKey !== undefined && (module.agent ?? module.demo) !== undefined)
       context.addIssue({
         code: "custom",
         path: ["credentials", "apiKey"],
-        message: "has no place here: an agent of ours knows its callers by a bearer token",
+        message: "is not supported here: agents served by koine up accept bearer tokens only",
       });
     if (module.url === undefined) return;
     for (const member of ["port", "env", "cwd"] as const)
       if (module[member] !== undefined)
-        context.addIssue({ code: "custom", path: [member], message: "has no place beside url: it already runs" });
+        context.addIssue({ code: "custom", path: [member], message: "is not allowed with url: the agent is already running" });
   });
 
 const DECISION = z.looseObject({
@@ -69,24 +69,24 @@ const DECISION = z.looseObject({
   evidence_spans: z.array(z.string()).optional(),
 });
 
-/** What a plan file holds. */
+/** Schema of a plan file. */
 export const PLAN_SCHEMA = z
   .strictObject({
     decisions: z
-      .union([TEXT, z.array(DECISION), z.record(ID, DECISION)], { error: "must be decisions, or the name of a file with them" })
+      .union([TEXT, z.array(DECISION), z.record(ID, DECISION)], { error: "must be decisions or a file name" })
       .optional(),
-    scenario: z.union([TEXT, z.looseObject({})], { error: "must be a scenario, or the name of a file with one" }).optional(),
+    scenario: z.union([TEXT, z.looseObject({})], { error: "must be a scenario or a file name" }).optional(),
     abstain: TEXT.optional(),
     modules: z.array(MODULE).min(1, "has no module"),
     allowDowngrade: z.array(z.strictObject({ src: ID, dst: ID, because: TEXT.optional() })).optional(),
   })
   .superRefine(({ decisions, scenario }, context) => {
     if ((decisions === undefined) === (scenario === undefined))
-      context.addIssue({ code: "custom", message: "must have either decisions or a scenario to be routed" });
+      context.addIssue({ code: "custom", message: "must have either decisions or scenario" });
   });
 
 export type PlanDocument = z.infer<typeof PLAN_SCHEMA>;
-/** How one module is started, and how it is reached. */
+/** How one module is started and called. */
 export type PlanModule = PlanDocument["modules"][number];
-export type SecretPlace = z.infer<typeof SECRET>;
-export type CredentialPlaces = NonNullable<PlanModule["credentials"]>;
+export type SecretReference = z.infer<typeof SECRET>;
+export type CredentialReferences = NonNullable<PlanModule["credentials"]>;

@@ -4,11 +4,11 @@ import { AgentError } from "../../src/index.js";
 
 export const LOOPBACK = "127.0.0.1";
 
-/** Gives out ports, none of them twice. Until a process takes its port somebody else on the machine may. */
+/** Allocates distinct ports. Another process may still take one before it is used. */
 export class Ports {
   readonly #owners = new Map<number, string>();
 
-  /** The port that is wanted, or any free one. Throws AgentError where somebody has it already. */
+  /** Allocates the wanted port or any free one. Throws AgentError if it is in use. */
   async take(owner: string, wanted?: number): Promise<number> {
     const port = wanted === undefined ? await this.#anyFree() : wanted;
     if (wanted !== undefined) await this.#check(wanted, owner);
@@ -16,7 +16,7 @@ export class Ports {
     return port;
   }
 
-  /** The system may name the same one again, as nobody listens there yet. */
+  /** The system may return the same port again, because it is not in use yet. */
   async #anyFree(): Promise<number> {
     for (;;) {
       const port = await listenOnce(0);
@@ -26,17 +26,17 @@ export class Ports {
 
   async #check(port: number, owner: string): Promise<void> {
     const other = this.#owners.get(port);
-    if (other !== undefined) throw taken(port, owner, `is that of ${other} already`);
+    if (other !== undefined) throw portConflict(port, owner, `is already used by module ${other}`);
     try {
       await listenOnce(port);
     } catch (thrown) {
       const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
-      throw taken(port, owner, code === "EADDRINUSE" ? "is taken" : `cannot be listened on (${code})`);
+      throw portConflict(port, owner, code === "EADDRINUSE" ? "is already in use" : `cannot be listened on (${code})`);
     }
   }
 }
 
-function taken(port: number, owner: string, why: string): AgentError {
+function portConflict(port: number, owner: string, why: string): AgentError {
   return new AgentError("conflict", `port ${port} of module ${owner} ${why}`);
 }
 

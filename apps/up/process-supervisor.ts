@@ -11,28 +11,28 @@ export interface SupervisorParts {
   readonly board: StatusBoard;
   readonly pinger: Pinger;
   readonly process: Omit<ProcessStart, "onMessage">;
-  /** A program of ours, which tells why it failed. */
-  readonly ours: boolean;
+  /** Our own child program, which reports why it failed. */
+  readonly isOwn: boolean;
   readonly readyMs: number;
   readonly limits: UpLimits;
   readonly clock: UpClock;
 }
 
-/** Starts a process, watches it by pings, and starts it again when it dies or hangs, until that happens too often. */
+/** Starts a process, checks its health, and restarts it when it dies or hangs, within the restart budget. */
 export class ProcessSupervisor implements Supervisor {
   readonly #parts: SupervisorParts;
   readonly #budget: RestartBudget;
   readonly #betweenPings: Pause;
   readonly #beforeRestart: Pause;
   #process: GroupProcess | undefined;
-  #life: Promise<void> | undefined;
+  #running: Promise<void> | undefined;
   #stopping = false;
-  /** What the next start adds to the number of restarts: nothing only for the first. */
-  #comeback = 0;
-  /** Somebody asked for this end: it counts for nothing. */
-  #wanted = false;
-  /** What is wrong with the process that runs, where something is. */
-  #complaint: string | undefined;
+  /** Added to the restart counter at the next start: 0 for the first start. */
+  #restartIncrement = 0;
+  /** A requested restart does not count against the budget. */
+  #isRequested = false;
+  /** Why the current process failed. */
+  #failure: string | undefined;
 
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
@@ -46,18 +46,18 @@ export class ProcessSupervisor implements Supervisor {
   }
 
   start(): void {
-    this.#life ??= this.#live();
+    this.#running ??= this.#run();
   }
 
   kill(): void {
-    if (this.#process?.isOver !== false)
-      throw new AgentError("unavailable", `${this.status.id} has no process now: it is ${this.status.state}`);
+    if (this.#process?.hasEnded !== false)
+      throw new AgentError("unavailable", `${this.status.id} has no running process: its state is ${this.status.state}`);
     this.#process.signal("SIGKILL");
   }
 
   async restart(): Promise<void> {
-    this.#budget.forgive();
-    this.#wanted = true;
+    this.#budget.reset();
+    this.#isRequested = true;
     await this.#process?.stop(this.#parts.limits.drainMs, this.#parts.clock);
     this.#beforeRestart.wake();
   }
@@ -65,63 +65,63 @@ export class ProcessSupervisor implements Supervisor {
   async stop(): Promise<void> {
     const { board, pinger, limits, clock } = this.#parts;
     this.#stopping = true;
-    if (this.#process?.isOver === false) board.set({ state: "stopping" });
+    if (this.#process?.hasEnded === false) board.set({ state: "stopping" });
     this.#beforeRestart.wake();
     await this.#process?.stop(limits.drainMs, clock);
-    await this.#life;
-    await pinger.forget();
+    await this.#running;
+    await pinger.disconnect();
     board.set({ state: "stopped", pid: undefined });
   }
 
-  async #live(): Promise<void> {
+  async #run(): Promise<void> {
     while (!this.#stopping) {
-      this.#wanted = false;
+      this.#isRequested = false;
       const problem = await this.#runOnce();
       if (this.#stopping) return;
-      if (!this.#wanted) await this.#rest(problem);
-      this.#comeback = 1;
+      if (!this.#isRequested) await this.#backOff(problem);
+      this.#restartIncrement = 1;
     }
   }
 
-  /** The pause before the next start; without end for one that came back too often, until somebody restarts it. */
-  async #rest(problem: string): Promise<void> {
+  /** Waits before the next start; indefinitely once the budget is exhausted. */
+  async #backOff(problem: string): Promise<void> {
     const { board } = this.#parts;
     const pauseMs = this.#budget.next();
-    if (pauseMs === undefined) board.set({ state: "gave-up", pid: undefined, problem: `${problem}; ${this.#budget.words}` });
+    if (pauseMs === undefined) board.set({ state: "gave-up", pid: undefined, problem: `${problem}; ${this.#budget.reason}` });
     else board.set({ state: "restarting", pid: undefined, problem });
     await this.#beforeRestart.wait(pauseMs);
   }
 
-  /** One process from its start to its end; says how it came to that. */
+  /** Runs one process to its end; returns why it ended. */
   async #runOnce(): Promise<string> {
-    const { board, pinger, ours } = this.#parts;
-    this.#complaint = undefined;
-    const child = this.#spawned(ours);
+    const { board, pinger, isOwn } = this.#parts;
+    this.#failure = undefined;
+    const child = this.#spawn(isOwn);
     if (typeof child === "string") return child;
     this.#process = child;
-    board.set({ state: "starting", pid: child.pid, restarts: board.status.restarts + this.#comeback });
+    board.set({ state: "starting", pid: child.pid, restarts: board.status.restarts + this.#restartIncrement });
     const watching = this.#watch(child);
     const how = await child.ended;
     this.#betweenPings.wake();
     await watching;
-    await pinger.forget();
-    return this.#complaint ?? how;
+    await pinger.disconnect();
+    return this.#failure ?? how;
   }
 
-  /** A process, or why the system does not even try: a text that no program can be given, for example. */
-  #spawned(ours: boolean): GroupProcess | string {
-    const hear = ours ? { onMessage: (message: unknown) => this.#hear(message) } : {};
+  /** A process, or why it cannot be spawned, for example a null byte in an argument. */
+  #spawn(isOwn: boolean): GroupProcess | string {
+    const messages = isOwn ? { onMessage: (message: unknown) => this.#onMessage(message) } : {};
     try {
-      return new GroupProcess({ ...this.#parts.process, ...hear });
+      return new GroupProcess({ ...this.#parts.process, ...messages });
     } catch (thrown) {
       return `cannot be started (${thrown instanceof Error ? thrown.message : String(thrown)})`;
     }
   }
 
-  #hear(message: unknown): void {
+  #onMessage(message: unknown): void {
     if (typeof message !== "object" || message === null) return;
-    if ("failed" in message && typeof message.failed === "string") this.#complaint = message.failed;
-    // It says that it listens: no need to wait for the next look.
+    if ("failed" in message && typeof message.failed === "string") this.#failure = message.failed;
+    // It is listening: ping at once.
     else this.#betweenPings.wake();
   }
 
@@ -130,9 +130,9 @@ export class ProcessSupervisor implements Supervisor {
     const readyBy = clock.now() + readyMs;
     let isReady = false;
     let unanswered = 0;
-    while (!child.isOver) {
+    while (!child.hasEnded) {
       const problem = await pinger.ping();
-      if (child.isOver) return;
+      if (child.hasEnded) return;
       if (problem === undefined) {
         if (!isReady) this.#budget.ready();
         isReady = true;
@@ -141,14 +141,14 @@ export class ProcessSupervisor implements Supervisor {
       } else if (!isReady && clock.now() >= readyBy) {
         this.#end(child, `was not ready within ${readyMs / 1000} s: ${problem}`);
       } else if (isReady && ++unanswered >= limits.hungPings) {
-        this.#end(child, `left ${unanswered} pings unanswered: ${problem}`);
+        this.#end(child, `did not respond to ${unanswered} pings: ${problem}`);
       } else if (isReady && !this.#stopping) board.set({ state: "unhealthy", problem });
       await this.#betweenPings.wait(isReady ? limits.pingEveryMs : limits.pollMs);
     }
   }
 
-  #end(child: GroupProcess, complaint: string): void {
-    this.#complaint ??= complaint;
+  #end(child: GroupProcess, failure: string): void {
+    this.#failure ??= failure;
     child.signal("SIGKILL");
   }
 }

@@ -2,109 +2,116 @@ import { dirname, resolve } from "node:path";
 import { AgentError } from "../../src/index.js";
 import { buildNetwork, type Decisions, type Network } from "../../src/public/network.js";
 import { protocols } from "../../src/public/protocols.js";
-import { type MemberPath, memberOf, type PlacedDocument, pathOf, readDocument } from "../config/index.js";
+import { formatPath, type LocatedDocument, type MemberPath, parsePath, readDocument } from "../config/index.js";
 import { decisionsOf, documentIn, type Routed } from "./plan-decisions.js";
 import { PLAN_SCHEMA, type PlanDocument, type PlanModule } from "./plan-schema.js";
 
-/** A plan that fits together: what runs, how, and what network it makes. */
+/** A validated plan: its modules, decisions and network. */
 export interface Plan {
-  /** Paths of the plan are read from here. */
+  /** Base directory of relative paths. */
   readonly folder: string;
   readonly modules: readonly PlanModule[];
   readonly decisions: Decisions;
   readonly network: Network;
 }
 
-/** Reads a plan file. What is wrong is said with file, line and member. */
+/** Reads a plan file. Errors name file, line and member. */
 export async function readPlan(file: string): Promise<Plan> {
   return parsePlan(await readDocument(file), { name: file, folder: dirname(resolve(file)) });
 }
 
-/** The same from text; relative paths in it are below the folder. */
+/** Parses a plan from text; relative paths start at the folder. */
 export async function parsePlan(
   text: string,
   { name, folder }: { readonly name: string; readonly folder: string },
 ): Promise<Plan> {
-  const placed = await documentIn(text, name);
-  const complain = complainer(placed, name);
-  const parsed = PLAN_SCHEMA.safeParse(placed.value);
+  const located = await documentIn(text, name);
+  const problemAt = problemFactory(located, name);
+  const parsed = PLAN_SCHEMA.safeParse(located.value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const path = (issue?.path ?? []).filter((part) => typeof part !== "symbol");
     const unknown = issue?.code === "unrecognized_keys" ? issue.keys[0] : undefined;
-    throw unknown === undefined ? complain(path, issue?.message ?? "is no plan") : complain([...path, unknown], "is not known");
+    throw unknown === undefined
+      ? problemAt(path, issue?.message ?? "is not a valid plan")
+      : problemAt([...path, unknown], "is unknown");
   }
   const document = parsed.data;
   const readRelated = async (path: string): Promise<string> => readDocument(resolve(folder, path));
-  const routed = await placing(() => decisionsOf(document, readRelated), complain, document);
+  const routed = await withPosition(() => decisionsOf(document, readRelated), problemAt, document);
   const modules = document.modules.map((module) => withRouted(module, routed));
-  const network = await placing(
+  const network = await withPosition(
     () => buildNetwork(routed.decisions, modules, { allowDowngrade: document.allowDowngrade }),
-    complain,
+    problemAt,
     document,
   );
-  checkPins(modules, network, complain);
+  checkPins(modules, network, problemAt);
   return { folder, modules, decisions: routed.decisions, network };
 }
 
-type Complain = (path: MemberPath, problem: string, code?: AgentError["code"]) => AgentError;
+type ProblemFactory = (path: MemberPath, problem: string, code?: AgentError["code"]) => AgentError;
 
-function complainer(placed: PlacedDocument, name: string): Complain {
+function problemFactory(located: LocatedDocument, name: string): ProblemFactory {
   return (path, problem, code = "invalid_message") => {
-    const member = memberOf(path);
-    return new AgentError(code, `${name}:${placed.nameSpotOf(path).line}: ${member === "" ? "the plan" : member} ${problem}`, {
-      field: member,
-    });
+    const member = formatPath(path);
+    return new AgentError(
+      code,
+      `${name}:${located.keyPositionOf(path).line}: ${member === "" ? "the plan" : member} ${problem}`,
+      {
+        field: member,
+      },
+    );
   };
 }
 
-/** What the builder and the router refuse, with its line. */
-async function placing<T>(work: () => T | Promise<T>, complain: Complain, document: PlanDocument): Promise<T> {
+/** Adds the position in the plan to errors of the router and the network builder. */
+async function withPosition<T>(work: () => T | Promise<T>, problemAt: ProblemFactory, document: PlanDocument): Promise<T> {
   try {
     return await work();
   } catch (thrown) {
     if (!(thrown instanceof AgentError) || thrown.facts.field === undefined) throw thrown;
-    const { path, said } = pathInPlan(thrown.facts.field, document);
-    throw complain(path, `${said}: ${thrown.message}`, thrown.code);
+    const { path, prefix } = pathInPlan(thrown.facts.field, document);
+    throw problemAt(path, `${prefix}: ${thrown.message}`, thrown.code);
   }
 }
 
-/** A link is written at the module it leaves; all else is where it says it is. */
-function pathInPlan(field: string, { modules }: PlanDocument): { readonly path: MemberPath; readonly said: string } {
-  const path = pathOf(field);
-  if (path[0] !== "links") return { path, said: "is refused" };
+/** A link is located at its source module; other fields at their own path. */
+function pathInPlan(field: string, { modules }: PlanDocument): { readonly path: MemberPath; readonly prefix: string } {
+  const path = parsePath(field);
+  if (path[0] !== "links") return { path, prefix: "is rejected" };
   const index = modules.findIndex(({ id }) => field.startsWith(`links.${id}.`));
   const dst = field.slice(`links.${modules[index]?.id ?? ""}.`.length);
   const member = modules[index]?.neighbours?.includes(dst) === true ? "neighbours" : "neighbors";
   const at = modules[index]?.[member]?.indexOf(dst) ?? -1;
-  return { path: at < 0 ? ["modules", index] : ["modules", index, member, at], said: "is refused" };
+  return { path: at < 0 ? ["modules", index] : ["modules", index, member, at], prefix: "is rejected" };
 }
 
-/** What routing found out about a module is added to what the plan says of it, and who has credentials asks who calls. */
+/** Adds what routing found about a module. Credentials imply enterprise-auth. */
 function withRouted({ neighbors = [], ...module }: PlanModule, { found }: Routed): PlanModule {
   const more = found.get(module.id);
-  const said = [...(module.neighbours ?? []), ...neighbors];
-  const asks = module.credentials === undefined ? [] : (["enterprise-auth"] as const);
+  const declared = [...(module.neighbours ?? []), ...neighbors];
+  const implied = module.credentials === undefined ? [] : (["enterprise-auth"] as const);
   return {
     ...module,
-    neighbours: said.length > 0 ? said : [...(more?.neighbours ?? [])],
-    requires: [...new Set([...(module.requires ?? []), ...(more?.requires ?? []), ...asks])],
+    neighbours: declared.length > 0 ? declared : [...(more?.neighbours ?? [])],
+    requires: [...new Set([...(module.requires ?? []), ...(more?.requires ?? []), ...implied])],
   };
 }
 
-function checkPins(modules: readonly PlanModule[], { nodes }: Network, complain: Complain): void {
+function checkPins(modules: readonly PlanModule[], { nodes }: Network, problemAt: ProblemFactory): void {
   for (const [index, { id, pin }] of modules.entries()) {
-    const problem = pin === undefined ? undefined : whyNotBy(pin, nodes.find((node) => node.id === id)?.spokenBy);
-    if (problem !== undefined) throw complain(["modules", index, "pin"], problem);
+    const problem = pin === undefined ? undefined : pinProblem(pin, nodes.find((node) => node.id === id)?.spokenBy);
+    if (problem !== undefined) throw problemAt(["modules", index, "pin"], problem);
   }
 }
 
-function whyNotBy(pin: string, spokenBy: string | undefined): string | undefined {
-  const [way = ""] = pin.split("/", 1);
-  const [id, version] = way.split("@", 2);
+function pinProblem(pin: string, spokenBy: string | undefined): string | undefined {
+  const [name = ""] = pin.split("/", 1);
+  const [id, version] = name.split("@", 2);
   const protocol = protocols.find((each) => each.id === id);
-  if (protocol === undefined) return `names ${JSON.stringify(id)}; there are: ${protocols.map((each) => each.id).join(", ")}`;
-  if (id !== spokenBy) return `names ${id}, and the decision is for ${spokenBy ?? "a protocol that is not registered"}`;
+  if (protocol === undefined)
+    return `names unknown protocol ${JSON.stringify(id)}; available: ${protocols.map((each) => each.id).join(", ")}`;
+  if (id !== spokenBy) return `names ${id}, but the decision is for ${spokenBy ?? "a protocol that is not registered"}`;
   if (version === undefined || protocol.versions.includes(version)) return undefined;
-  return `names version ${version}; ${id} has ${protocol.versions.join(", ")}`;
+  return `names unknown version ${version}; available: ${protocol.versions.join(", ")}`;
 }

@@ -2,15 +2,15 @@ import type { UpClock } from "./clock.js";
 import type { UpLimits } from "./limits.js";
 
 const MINUTE_MS = 60_000;
-/** How much of a pause is left to chance, so that what died together does not come back together. */
+/** Jitter of the backoff, so that processes do not restart in lockstep. */
 const JITTER = 0.2;
 
-/** How often a process may come back, and how long it waits each time. */
+/** Limits restarts and computes their backoff. */
 export class RestartBudget {
   readonly #limits: UpLimits;
   readonly #clock: UpClock;
   #times: number[] = [];
-  #inARow = 0;
+  #consecutive = 0;
   #readySince: number | undefined;
 
   constructor(limits: UpLimits, clock: UpClock) {
@@ -18,16 +18,16 @@ export class RestartBudget {
     this.#clock = clock;
   }
 
-  /** The pause before the next start; undefined where there were too many. */
+  /** The delay before the next start; undefined if the budget is exhausted. */
   next(): number | undefined {
     const { restartsPerMinute, backoffMs, longestBackoffMs, steadyMs } = this.#limits;
     const now = this.#clock.now();
-    if (this.#readySince !== undefined && now - this.#readySince >= steadyMs) this.#inARow = 0;
+    if (this.#readySince !== undefined && now - this.#readySince >= steadyMs) this.#consecutive = 0;
     this.#readySince = undefined;
     this.#times = this.#times.filter((at) => now - at < MINUTE_MS);
     if (this.#times.length >= restartsPerMinute) return undefined;
     this.#times.push(now);
-    const pauseMs = Math.min(longestBackoffMs, backoffMs * 2 ** this.#inARow++);
+    const pauseMs = Math.min(longestBackoffMs, backoffMs * 2 ** this.#consecutive++);
     return pauseMs * (1 - JITTER * this.#clock.random());
   }
 
@@ -35,14 +35,14 @@ export class RestartBudget {
     this.#readySince = this.#clock.now();
   }
 
-  /** Somebody looked at it: everything begins anew. */
-  forgive(): void {
+  /** Resets the budget after a manual restart. */
+  reset(): void {
     this.#times = [];
-    this.#inARow = 0;
+    this.#consecutive = 0;
   }
 
-  /** Why it is not started again. */
-  get words(): string {
-    return `it was restarted ${this.#limits.restartsPerMinute} times within a minute and is left alone`;
+  /** Why it is not restarted. */
+  get reason(): string {
+    return `gave up after ${this.#limits.restartsPerMinute} restarts within a minute`;
   }
 }

@@ -3,50 +3,61 @@ import { type Admission, bearerTokens } from "../../src/public/auth.js";
 import { protocols, selectInterfaces } from "../../src/public/protocols.js";
 import { loadAgents } from "../config/index.js";
 
+/** Options of `serveOne` and `serveInterface`. */
 export interface ServeOneOptions {
-  /** What a file with a bare function is called. Default `agent`. */
+  /** Agent name for a file that exports a plain function. Default: `agent`. */
   readonly name?: string;
-  /** What callers have to show. Default: everybody on this machine may call. */
+  /** Credentials that callers must present. Default: none. */
   readonly credentials?: Credentials;
-  /** Whom the agent may call by a short name. */
+  /** Peers that the agent can call by name. */
   readonly peers?: { readonly [id: string]: PeerAddress };
 }
 
-/** Serves the agent of a file on one protocol, version and binding, and on nothing else: `serveOne("./a.ts", "a2a@0.3/JSONRPC", 4101)`. */
-export async function serveOne(agentFile: string, way: string, port: number, options: ServeOneOptions = {}): Promise<Server> {
+/** Serves the agent of a file over a single interface: `serveOne("./a.ts", "a2a@0.3/JSONRPC", 4101)`. */
+export async function serveOne(
+  agentFile: string,
+  interfaceName: string,
+  port: number,
+  options: ServeOneOptions = {},
+): Promise<Server> {
   const [loaded, ...more] = await loadAgents(agentFile, options.name ?? "agent");
   if (loaded === undefined || more.length > 0)
-    throw new AgentError("invalid_message", `${agentFile} exports several agents; each module of a plan is one`, {
+    throw new AgentError("invalid_message", `${agentFile} exports several agents; a module of a plan must export one`, {
       field: "agent",
     });
-  return serveInterface(loaded, way, port, options);
+  return serveInterface(loaded, interfaceName, port, options);
 }
 
-/** The same for an agent that is there already. */
-export async function serveInterface(served: Agent, way: string, port: number, options: ServeOneOptions = {}): Promise<Server> {
+/** Serves an agent over a single interface. */
+export async function serveInterface(
+  served: Agent,
+  interfaceName: string,
+  port: number,
+  options: ServeOneOptions = {},
+): Promise<Server> {
   for (const [id, address] of Object.entries(options.peers ?? {})) if (id !== served.name) served.addPeer(id, address);
   const admission = admissionFor(options.credentials);
   const server = await serve(served, {
     port,
-    protocols: selectInterfaces([way], protocols),
+    protocols: selectInterfaces([interfaceName], protocols),
     ...(admission === undefined ? {} : { admission }),
     onError: (thrown) => void process.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`),
   });
   if (server.interfaces(served.name).length > 0) return server;
   await server.close();
-  throw new AgentError("unsupported", `nothing is served by ${way}: there is no such binding`, { field: "pin" });
+  throw new AgentError("unsupported", `Unknown binding in ${interfaceName}: nothing to serve`, { field: "pin" });
 }
 
-/** Who shows what the plan names as this module's credentials is a neighbour; nobody else comes in. */
+/** Admits callers with the bearer token of this module. */
 function admissionFor({ bearer, apiKey }: Credentials = {}): Admission | undefined {
   if (apiKey !== undefined)
-    throw new AgentError("unsupported", "an agent that is served here knows its callers by a bearer token", {
+    throw new AgentError("unsupported", "An agent served here accepts bearer tokens only, not an API key", {
       field: "credentials",
     });
   return bearer === undefined ? undefined : bearerTokens(new Map([["neighbour", bearer]]));
 }
 
-/** Says what it hears: for plans that are shown, not used. */
+/** An agent that echoes its input, for demo modules. */
 export function echoAgent(name: string): Agent {
-  return agent({ name, description: "Says what it hears", handle: ({ content }) => content });
+  return agent({ name, description: "Echoes its input", handle: ({ content }) => content });
 }

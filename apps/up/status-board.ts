@@ -1,7 +1,7 @@
 import type { UpClock } from "./clock.js";
 import type { NodeStatus } from "./node-status.js";
 
-/** The status of one node; whoever listens hears of every change. */
+/** The status of one node; notifies on every change. */
 export class StatusBoard {
   readonly #clock: UpClock;
   readonly #changed: (status: NodeStatus) => void;
@@ -17,7 +17,7 @@ export class StatusBoard {
     return this.#status;
   }
 
-  /** Tells nobody where nothing changes. */
+  /** Notifies only if something changed. */
   set(change: Partial<Omit<NodeStatus, "since">>): void {
     const next = { ...this.#status, ...change };
     const { state, pid, restarts, problem } = this.#status;

@@ -5,21 +5,21 @@ import type { NodeStatus, Supervisor } from "./node-status.js";
 import type { Pinger } from "./pinger.js";
 import type { StatusBoard } from "./status-board.js";
 
-export interface WatcherParts {
+export interface MonitorParts {
   readonly board: StatusBoard;
   readonly pinger: Pinger;
   readonly limits: UpLimits;
   readonly clock: UpClock;
 }
 
-/** Watches an agent that others started: it is pinged, and otherwise left alone. */
+/** Monitors an agent that is not managed here: health checks only. */
 export class UrlMonitor implements Supervisor {
-  readonly #parts: WatcherParts;
+  readonly #parts: MonitorParts;
   readonly #pause: Pause;
-  #life: Promise<void> | undefined;
+  #running: Promise<void> | undefined;
   #stopping = false;
 
-  constructor(parts: WatcherParts) {
+  constructor(parts: MonitorParts) {
     this.#parts = parts;
     this.#pause = new Pause(parts.clock);
   }
@@ -29,26 +29,26 @@ export class UrlMonitor implements Supervisor {
   }
 
   start(): void {
-    this.#life ??= this.#live();
+    this.#running ??= this.#run();
   }
 
   kill(): void {
-    throw notOurs(this.status);
+    throw notManaged(this.status);
   }
 
   restart(): Promise<void> {
-    return Promise.reject(notOurs(this.status));
+    return Promise.reject(notManaged(this.status));
   }
 
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#pause.wake();
-    await this.#life;
-    await this.#parts.pinger.forget();
+    await this.#running;
+    await this.#parts.pinger.disconnect();
     this.#parts.board.set({ state: "stopped" });
   }
 
-  async #live(): Promise<void> {
+  async #run(): Promise<void> {
     const { board, pinger, limits } = this.#parts;
     while (!this.#stopping) {
       const problem = await pinger.ping();
@@ -59,7 +59,7 @@ export class UrlMonitor implements Supervisor {
   }
 }
 
-/** A module whose protocol nothing here speaks: it is shown, and nothing else. */
+/** A module whose protocol is not registered: only its status is shown. */
 export class UnsupportedNode implements Supervisor {
   readonly status: NodeStatus;
 
@@ -68,23 +68,23 @@ export class UnsupportedNode implements Supervisor {
   }
 
   start(): void {
-    // Nothing here could speak to it.
+    // Its protocol is not registered.
   }
 
   kill(): void {
-    throw notOurs(this.status);
+    throw notManaged(this.status);
   }
 
   restart(): Promise<void> {
-    return Promise.reject(notOurs(this.status));
+    return Promise.reject(notManaged(this.status));
   }
 
   async stop(): Promise<void> {
-    // It never ran.
+    // Never started.
   }
 }
 
-function notOurs({ id, kind, state }: NodeStatus): AgentError {
-  const why = state === "unspoken" ? "nothing here speaks its protocol" : `it is a ${kind} that others started`;
-  return new AgentError("unsupported", `${id} has no process of ours: ${why}`);
+function notManaged({ id, kind, state }: NodeStatus): AgentError {
+  const why = state === "unspoken" ? "its protocol is not registered" : `kind ${kind} is started elsewhere`;
+  return new AgentError("unsupported", `${id} is not managed by koine up: ${why}`);
 }

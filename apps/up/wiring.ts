@@ -1,60 +1,60 @@
 import type { NetworkLink } from "../../src/public/network.js";
 import type { Callee } from "./child-task.js";
-import type { CredentialPlaces, PlanModule } from "./plan-schema.js";
+import type { CredentialReferences, PlanModule } from "./plan-schema.js";
 import { LOOPBACK, type Ports } from "./ports.js";
 import type { Plan } from "./read-plan.js";
 
-/** A module with its address. */
-export interface PlacedModule {
+/** A module with its URL. */
+export interface AddressedModule {
   readonly module: PlanModule;
-  /** As the decision says it. */
+  /** Protocol of the decision. */
   readonly protocol: string;
-  /** Undefined where nothing here speaks its protocol. */
+  /** Undefined if its protocol is not registered. */
   readonly pin: string | undefined;
   readonly url: string;
-  /** Zero for one that runs elsewhere. */
+  /** 0 for a module that runs elsewhere. */
   readonly port: number;
 }
 
-/** A bridge that links need: who speaks this protocol reaches that module through it. */
-export interface WantedBridge {
-  /** Cannot be the id of a module. */
+/** A bridge that callers of one protocol use to reach a module of another. */
+export interface PlannedBridge {
+  /** Never equal to a module id. */
   readonly id: string;
-  /** What it speaks in front. */
+  /** Interface of its listener. */
   readonly pin: string;
-  /** The module behind it. */
+  /** The upstream module. */
   readonly dst: string;
   readonly to: Callee;
-  /** What callers show to it: the secret of the module behind it, so that nobody gets in by the bridge who would not without it. */
-  readonly credentials: CredentialPlaces | undefined;
-  /** Both sides, as decisions say them. */
+  /** Credentials that callers must present: those of the upstream module, so that the bridge does not bypass them. */
+  readonly credentials: CredentialReferences | undefined;
+  /** Both protocols of the decisions. */
   readonly protocol: string;
 }
 
-/** Who is where, and who reaches whom how. */
+/** URLs of the modules, and how they reach each other. */
 export interface Wiring {
-  readonly modules: readonly PlacedModule[];
-  readonly bridges: readonly WantedBridge[];
-  /** Whom a module calls, given the addresses of the bridges. */
+  readonly modules: readonly AddressedModule[];
+  readonly bridges: readonly PlannedBridge[];
+  /** The peers of a module, given the URLs of the bridges. */
   peersOf(id: string, bridgeUrls: ReadonlyMap<string, string>): { readonly [id: string]: Callee };
 }
 
-/** Gives every module an address; the ports a plan names must be free. */
+/** Assigns a URL to every module; the ports named in the plan must be free. */
 export async function wire({ modules, network }: Plan, ports: Ports): Promise<Wiring> {
-  const placed = new Map<string, PlacedModule>();
-  // Those that name their port first, so that no other is given it by chance.
+  const addressed = new Map<string, AddressedModule>();
+  // Modules with a fixed port first, so that no other gets it by chance.
   for (const module of modules.toSorted((a, b) => Number(b.port !== undefined) - Number(a.port !== undefined))) {
     const node = network.nodes.find(({ id }) => id === module.id);
     const pin = node?.spokenBy === undefined ? undefined : (module.pin ?? node.spokenBy);
     const runsHere = module.url === undefined && pin !== undefined;
     const port = runsHere ? await ports.take(module.id, module.port) : 0;
     const url = module.url ?? (port === 0 ? "" : `http://${LOOPBACK}:${port}`);
-    placed.set(module.id, { module, protocol: node?.protocol ?? "", pin, url, port });
+    addressed.set(module.id, { module, protocol: node?.protocol ?? "", pin, url, port });
   }
-  const routes = network.links.flatMap((link) => routeOf(link, placed));
+  const routes = network.links.flatMap((link) => routeOf(link, addressed));
   const bridges = new Map(routes.flatMap(({ bridge }) => (bridge === undefined ? [] : [[bridge.id, bridge]])));
   return {
-    modules: modules.flatMap(({ id }) => placed.get(id) ?? []),
+    modules: modules.flatMap(({ id }) => addressed.get(id) ?? []),
     bridges: [...bridges.values()],
     peersOf: (id, bridgeUrls) =>
       Object.fromEntries(
@@ -67,20 +67,20 @@ interface LinkRoute {
   readonly src: string;
   readonly dst: string;
   readonly direct: Callee;
-  readonly bridge: WantedBridge | undefined;
+  readonly bridge: PlannedBridge | undefined;
 }
 
-/** None where nothing here speaks one of the protocols. */
-function routeOf({ src, dst, protocol }: NetworkLink, byId: ReadonlyMap<string, PlacedModule>): readonly LinkRoute[] {
+/** Empty if one of the protocols is not registered. */
+function routeOf({ src, dst, protocol }: NetworkLink, byId: ReadonlyMap<string, AddressedModule>): readonly LinkRoute[] {
   const [from, to] = [byId.get(src), byId.get(dst)];
   if (from?.pin === undefined || to?.pin === undefined) return [];
   const direct: Callee = { url: to.url, pin: to.pin, credentials: to.module.credentials };
-  const [spoken = ""] = from.pin.split("@", 1);
+  const [protocolId = ""] = from.pin.split("@", 1);
   if (protocol[0] === protocol[1]) return [{ src, dst, direct, bridge: undefined }];
-  const credentials = inFront(to.module.credentials);
-  const bridge: WantedBridge = {
-    id: `${dst}~${spoken}`,
-    pin: spoken,
+  const credentials = listenerCredentials(to.module.credentials);
+  const bridge: PlannedBridge = {
+    id: `${dst}~${protocolId}`,
+    pin: protocolId,
     dst,
     to: direct,
     credentials,
@@ -89,13 +89,13 @@ function routeOf({ src, dst, protocol }: NetworkLink, byId: ReadonlyMap<string, 
   return [{ src, dst, direct, bridge }];
 }
 
-/** What is served by us knows its callers by a bearer token, whatever the secret is called behind it. */
-function inFront(behind: CredentialPlaces | undefined): CredentialPlaces | undefined {
-  const secret = behind?.bearer ?? behind?.apiKey;
+/** A bridge accepts a bearer token, whichever scheme the upstream uses. */
+function listenerCredentials(upstream: CredentialReferences | undefined): CredentialReferences | undefined {
+  const secret = upstream?.bearer ?? upstream?.apiKey;
   return secret === undefined ? undefined : { bearer: secret };
 }
 
-function calleeBy(direct: Callee, bridge: WantedBridge | undefined, urls: ReadonlyMap<string, string>): Callee {
+function calleeBy(direct: Callee, bridge: PlannedBridge | undefined, urls: ReadonlyMap<string, string>): Callee {
   if (bridge === undefined) return direct;
   return { url: urls.get(bridge.id) ?? "", pin: bridge.pin, credentials: bridge.credentials };
 }

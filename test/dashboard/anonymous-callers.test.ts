@@ -6,7 +6,7 @@ import { FakeConsole } from "./fake-console.js";
 import { TOKEN } from "./served-page.js";
 
 /** Pages and people who have no business here, over a real socket. */
-describe("strangers at the page", () => {
+describe("anonymous callers of the page", () => {
   let served: Server;
   beforeEach(async () => {
     const echo = agent({ name: "echo", description: "says it again", handle: ({ text }) => text });

@@ -136,7 +136,7 @@ export class FakeConsole implements Console {
   answer: (message: PageMessage, signal: AbortSignal) => AsyncIterable<Json> = greeting;
 
   // The page never asks the console for messages: routes beside it do.
-  get sightings(): CaptureLog {
+  get messages(): CaptureLog {
     throw new AgentError("internal", "the page must not reach for this");
   }
 
@@ -184,7 +184,7 @@ export class FakeConsole implements Console {
     { kind: "artifact", at: STARTED_AT + 3_000, artifact: { parts: [{ text: "Day one: the Acropolis" }] } },
   ];
 
-  ways(id: string): ReturnType<Console["ways"]> {
+  interfaces(id: string): ReturnType<Console["interfaces"]> {
     const way = (protocol: string, version: string, binding: string) => ({
       protocol,
       version,

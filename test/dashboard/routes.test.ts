@@ -128,7 +128,7 @@ describe("the routes of the page", () => {
 
 describe("who may look", () => {
   const routes = dashboardRoutes(new FakeConsole(), { token: TOKEN });
-  const table = compileRoutes(routes.map(({ route, exchange }) => ({ owner: "the house", route, exchange })));
+  const table = compileRoutes(routes.map(({ route, exchange }) => ({ owner: "shared routes", route, exchange })));
   const ask = async (path: string, connection: Connection): Promise<HttpResponse | undefined> => {
     const request = makeRequest({ method: "GET", url: `http://gateway.example${path}`, connection });
     return table.find(request)?.(request);

@@ -6,12 +6,12 @@ import { afterEach, describe, expect, it } from "vitest";
 import { isAlive } from "../network/running.js";
 import { KOINE } from "../programs.js";
 
-/** What the demo allows itself, and time to load. */
+/** The time limit of the check plus loading time. */
 const CHECK_MS = 90_000;
 const UP_MS = 60_000;
 
 const started: ChildProcess[] = [];
-/** Agents of the demo, for the case that it does leave them behind. */
+/** Agent processes, killed if a test leaves them behind. */
 const agents: number[] = [];
 afterEach(() => {
   for (const child of started.splice(0)) child.kill("SIGKILL");
@@ -22,14 +22,14 @@ interface Line {
   readonly [member: string]: unknown;
 }
 
-/** `koine demo` as people start it, with its lines as they come. */
+/** Starts `koine demo` and collects its output lines. */
 function demo(...args: readonly string[]) {
   const child = spawn(process.execPath, [...KOINE, "demo", "--port", "0", "-o", "json", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   started.push(child);
-  let talk = "";
-  child.stderr.on("data", (chunk) => (talk += String(chunk)));
+  let stderr = "";
+  child.stderr.on("data", (chunk) => (stderr += String(chunk)));
   const lines: Line[] = [];
   const reader = createInterface({ input: child.stdout }).on("line", (line) => lines.push(JSON.parse(line) as Line));
   const exit = once(child, "exit").then(([code]: unknown[]) => code);
@@ -37,28 +37,28 @@ function demo(...args: readonly string[]) {
     for (;;) {
       const found = lines.find((line) => line["kind"] === kind);
       if (found !== undefined) return found;
-      await Promise.race([once(reader, "line"), exit.then(() => Promise.reject(new Error(`it has ended: ${talk}`)))]);
+      await Promise.race([once(reader, "line"), exit.then(() => Promise.reject(new Error(`exited: ${stderr}`)))]);
     }
   };
-  return { child, lines, exit, until, talk: () => talk };
+  return { child, lines, exit, until, stderr: () => stderr };
 }
 
 describe("koine demo", () => {
   it(
-    "--check tries everything once, and everything holds",
+    "--check runs every check, and all pass",
     async () => {
-      const { exit, lines, talk } = demo("--check");
+      const { exit, lines, stderr } = demo("--check");
       const code = await exit;
       expect(lines.filter(({ ok }) => ok !== true)).toEqual([]);
-      expect(talk()).toBe("");
+      expect(stderr()).toBe("");
       expect(code).toBe(0);
       const checked = lines.map(({ what }) => String(what));
-      // Every agent that can be had is called in a protocol that is not its own, and every kind of exchange takes place.
+      // Every available agent is called over another protocol, with every kind of exchange.
       for (const id of ["pilots", "berths", "cranes", "papers", "rules"])
         expect(checked.some((what) => what.includes(`→ ${id} on`))).toBe(true);
       for (const tries of ["stream", "chain", "question", "job", "cancel", "file", "answer"])
         expect(checked.some((what) => what.startsWith(`${tries}:`))).toBe(true);
-      expect(checked).toContain("nothing is left running");
+      expect(checked).toContain("no process is left running");
     },
     CHECK_MS,
   );
@@ -75,7 +75,7 @@ describe("koine demo", () => {
       expect(pids.filter(isAlive)).toEqual(pids);
       child.kill(signal);
       await exit;
-      // Whoever is orphaned notices by itself, which takes a moment; the time limit of the test is the end of our patience.
+      // Orphaned agents exit by themselves after a moment; the test timeout bounds the wait.
       while (pids.some(isAlive)) await after(50);
       expect(pids.filter(isAlive)).toEqual([]);
     },

@@ -169,44 +169,44 @@ describe("callers: exchange", () => {
   });
 });
 
-describe("a mistake about callers is told with its line and column", () => {
+describe("problems of callers are reported with line and column", () => {
   const AUTH = "auth: { tokens: { env: CALLERS } }\n";
   const AGENT = "agents:\n  - name: one\n    upstream: http://127.0.0.1:9\n";
   const exchange = (members: string): string => `${AUTH}${AGENT}    callers:\n      exchange: { ${members} }\n`;
-  const PLACE = "agents[0].callers";
+  const MEMBER = "agents[0].callers";
 
   it.each([
     [
-      "a word that is none of those allowed",
+      "a value that is not allowed",
       `${AUTH}${AGENT}    callers: everybody\n`,
-      `5:14: ${PLACE} must be own, passthrough or { exchange: { tokenUrl: ADDRESS } }`,
+      `5:14: ${MEMBER} must be own, passthrough or { exchange: { tokenUrl: URL } }`,
     ],
     [
       "an unknown member",
       exchange("tokenUrl: https://t.example, audiance: x"),
-      `6:48: ${PLACE}.exchange.audiance is not known; did you mean audience?`,
+      `6:48: ${MEMBER}.exchange.audiance is unknown; did you mean audience?`,
     ],
-    ["no address", exchange("audience: x"), `6:17: ${PLACE}.exchange.tokenUrl is missing`],
-    ["an address in clear text", exchange("tokenUrl: http://t.example"), `6:29: ${PLACE}.exchange.tokenUrl is clear text`],
+    ["no token URL", exchange("audience: x"), `6:17: ${MEMBER}.exchange.tokenUrl is missing`],
+    ["a token URL in clear text", exchange("tokenUrl: http://t.example"), `6:29: ${MEMBER}.exchange.tokenUrl must use https`],
     [
       "a secret in the file",
       exchange("tokenUrl: https://t.example, clientId: a, clientSecret: hush"),
-      `6:75: ${PLACE}.exchange.clientSecret must be { env: NAME } or { file: PATH }`,
+      `6:75: ${MEMBER}.exchange.clientSecret must be { env: NAME } or { file: PATH }`,
     ],
     [
       "a client without its secret",
       exchange("tokenUrl: https://t.example, clientId: a"),
-      `6:58: ${PLACE}.exchange.clientId stands without a clientSecret`,
+      `6:58: ${MEMBER}.exchange.clientId requires clientSecret`,
     ],
     [
-      "nobody who asks callers who they are",
+      "no authentication of callers",
       `${AGENT}    callers: passthrough\n`,
-      `4:14: ${PLACE} lets callers' tokens go on, and nobody asks callers who they are`,
+      `4:14: ${MEMBER} forwards callers' tokens without authenticating callers`,
     ],
     [
-      "a token of the gateway's own in their place",
+      "a conflicting credential of the gateway",
       `${AUTH}${AGENT}    callers: passthrough\n    credentials: { oauth2: { clientId: a, clientSecret: { env: B } } }\n`,
-      "6:28: agents[0].credentials.oauth2 is a credential of the gateway's own",
+      "6:28: agents[0].credentials.oauth2 conflicts with callers",
     ],
   ])("%s", async (_what, text, expected) => {
     const refused: unknown = await parseConfig(text, { name: "koine.yaml", folder: "/nowhere", env: {} }).catch(
@@ -216,7 +216,7 @@ describe("a mistake about callers is told with its line and column", () => {
     expect(String(refused)).not.toContain("hush");
   });
 
-  it("in the defaults it is told once", async () => {
+  it("a problem of the defaults is reported once", async () => {
     const text = `defaults: { callers: passthrough }\n${AGENT}  - name: two\n    upstream: http://127.0.0.1:8\n`;
     await expect(parseConfig(text, { name: "koine.yaml", folder: "/nowhere", env: {} })).rejects.toMatchObject({
       problems: [{ member: "defaults.callers", place: { line: 1, column: 22 } }],

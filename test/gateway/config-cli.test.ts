@@ -44,23 +44,23 @@ async function written(text: string, name = "koine.yaml"): Promise<string> {
 /** The first line of a gateway that was asked for JSON. */
 async function gatewayLine(child: ChildProcess): Promise<{ readonly url: string }> {
   const line = await seen(child.stdout, /^\{"kind":"gateway".*\n/m);
-  return JSON.parse(line) as { readonly url: string }; // our own words
+  return JSON.parse(line) as { readonly url: string }; // our own output
 }
 
 describe("koine gateway", () => {
-  it("with a mistake ends with 2, and says every line without any secret", { timeout: PROCESS_MS }, async () => {
+  it("exits with 2 for an invalid file, and reports every problem without secrets", { timeout: PROCESS_MS }, async () => {
     const secret = "0123456789abcdef-secret";
     const file = await written(
       `listen: { port: "\${PORT}" }\nsecrt: \${SECRET}\nagents:\n  - name: one\n    upstream: \${SECRET}\n`,
     );
     const { code, stdout, stderr } = await koine(["gateway", file], { PORT: "0", SECRET: secret });
     expect(code).toBe(2);
-    expect(stderr).toContain(`${file}:2:1: secrt is not known; did you mean secret?`);
-    expect(stderr).toContain(`${file}:5:15: agents[0].upstream must be an http or https address`);
+    expect(stderr).toContain(`${file}:2:1: secrt is unknown; did you mean secret?`);
+    expect(stderr).toContain(`${file}:5:15: agents[0].upstream must be an http or https URL`);
     expect(stdout + stderr).not.toContain(secret);
   });
 
-  it("checks a file, and asks its agents when told to", { timeout: PROCESS_MS }, async () => {
+  it("checks a file, and connects to its agents with --connect", { timeout: PROCESS_MS }, async () => {
     const file = await written(
       `agents:\n  - name: one\n    upstream: ${behind.url}\n  - name: gone\n    upstream: http://127.0.0.1:9\n`,
     );
@@ -76,7 +76,7 @@ describe("koine gateway", () => {
     });
   });
 
-  it("says that its port is taken", { timeout: PROCESS_MS }, async () => {
+  it("reports that its port is in use", { timeout: PROCESS_MS }, async () => {
     const other = await serve(agent({ name: "other", description: "is there first", handle: () => "x" }));
     const file = await written(`listen: { port: ${other.port} }\nagents:\n  - name: one\n    upstream: ${behind.url}\n`);
     const { code, stderr } = await koine(["gateway", file]);
@@ -84,7 +84,7 @@ describe("koine gateway", () => {
     expect([code, stderr.split("\n")[0]]).toEqual([1, `error: port ${other.port} of 127.0.0.1 is in use`]);
   });
 
-  it("takes a changed file into use, refuses a broken one, and says at the end what was lost", {
+  it("reloads a changed file, rejects an invalid one, and reports losses at the end", {
     timeout: PROCESS_MS,
   }, async () => {
     const lines = `listen: { port: 0 }\nagents:\n  - name: one\n    upstream: ${behind.url}\n`;
@@ -98,7 +98,7 @@ describe("koine gateway", () => {
     const peer = await connect(`${url}/a2a/two`);
     expect(textOfAnswer(await peer.send("hi"))).toBe("heard hi");
     await peer.close();
-    const refused = seen(child.stderr, /reload_refused.*koine\.yaml:5:1: agnets is not known; did you mean agents\?/);
+    const refused = seen(child.stderr, /reload_refused.*koine\.yaml:5:1: agnets is unknown; did you mean agents\?/);
     await writeFile(file, `${lines}agnets: []\n`);
     await refused;
     child.kill("SIGINT");
@@ -117,7 +117,7 @@ describe("koine gateway", () => {
 describe("koine bridge", () => {
   const ways = protocols.flatMap(({ id, versions }) => versions.map((version) => `${id}@${version}`));
 
-  it.each(ways)("puts an agent that speaks %s in front of callers of every protocol", { timeout: PROCESS_MS }, async (way) => {
+  it.each(ways)("serves an agent that speaks %s to callers of every protocol", { timeout: PROCESS_MS }, async (way) => {
     const child = started(["bridge", behind.url, "--pin", way, "--port", "0", "-o", "json"]);
     const ended = outcomeOf(child);
     const { url } = await gatewayLine(child);
@@ -132,29 +132,29 @@ describe("koine bridge", () => {
     expect((await ended).code).toBe(0);
   });
 
-  it("speaks only what it is told to", { timeout: PROCESS_MS }, async () => {
+  it("serves only the selected protocols", { timeout: PROCESS_MS }, async () => {
     const child = started(["bridge", behind.url, "--as", "acp", "--port", "0", "-o", "json"]);
     const { url } = await gatewayLine(child);
     const peer = await connect(url);
     expect(peer.interfaces.map(({ protocol }) => protocol)).toEqual(["acp"]);
     await peer.close();
     const wrong = await koine(["bridge", behind.url, "--as", "a2a@7"]);
-    expect([wrong.code, wrong.stderr]).toEqual([2, "error: as[0] names version 7; of a2a there are: 1.0, 0.3\n"]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, "error: as[0] names unknown version 7 of a2a; available: 1.0, 0.3\n"]);
   });
 
-  it("prints what each wire declares to lose, and ends", { timeout: PROCESS_MS }, async () => {
+  it("prints the declared losses of each wire and exits", { timeout: PROCESS_MS }, async () => {
     const { code, stdout } = await koine(["bridge", behind.url, "--losses", "--pin", "acp", "--as", "a2a@0.3", "-o", "json"]);
     const declared = protocols.flatMap(({ id, losses }) =>
       losses.filter(({ version }) => id === "acp" || (id === "a2a" && version === "0.3")).map(({ path }) => path),
     );
-    const document = JSON.parse(stdout) as { readonly losses: readonly { readonly path: string }[] }; // our own words
+    const document = JSON.parse(stdout) as { readonly losses: readonly { readonly path: string }[] }; // our own output
     expect(code).toBe(0);
     expect(document.losses.map(({ path }) => path).toSorted()).toEqual(declared.toSorted());
   });
 });
 
 describe("the published schema and the reference", () => {
-  it("are what the check knows", async () => {
+  it("match the code", async () => {
     const { configJsonSchema, configReference } = await import("../../apps/gateway/index.js");
     expect(JSON.parse(await readFile("docs/koine.schema.json", "utf8"))).toEqual(JSON.parse(JSON.stringify(configJsonSchema())));
     expect(await readFile("docs/gateway.md", "utf8")).toContain(configReference());

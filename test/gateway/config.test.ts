@@ -20,74 +20,78 @@ async function said(text: string, env: NodeJS.ProcessEnv = {}): Promise<readonly
 
 const AGENT = "agents:\n  - name: one\n    upstream: http://127.0.0.1:9\n";
 
-describe("a mistake in a configuration is told with its line and column", () => {
+describe("configuration problems are reported with line and column", () => {
   it.each([
-    ["a text that is no YAML", "agents: [", "1:10: the configuration is no YAML"],
-    ["nothing at all", "", "1:1: agents is missing"],
-    ["a list instead of an object", "- a\n", "1:1: the configuration must be an object, and is a list"],
-    ["an unknown member with a near one", `${AGENT}stroe: memory\n`, "4:1: stroe is not known; did you mean store?"],
+    ["invalid YAML", "agents: [", "1:10: the configuration is not valid YAML"],
+    ["an empty file", "", "1:1: agents is missing"],
+    ["a list instead of an object", "- a\n", "1:1: the configuration must be an object, not a list"],
+    ["an unknown member with a near one", `${AGENT}stroe: memory\n`, "4:1: stroe is unknown; did you mean store?"],
     [
       "an unknown member deep inside",
       `${AGENT}    policies:\n      retry: { trys: 3 }\n`,
-      "5:16: agents[0].policies.retry.trys is not known; did you mean tries?",
+      "5:16: agents[0].policies.retry.trys is unknown; did you mean tries?",
     ],
-    ["a value of another kind", `${AGENT}listen:\n  port: high\n`, "5:9: listen.port must be a number, and is text"],
+    ["a value of another kind", `${AGENT}listen:\n  port: high\n`, "5:9: listen.port must be a number, not text"],
     ["a number out of range", `${AGENT}listen:\n  port: 70000\n`, "5:9: listen.port must be at most 65535"],
-    ["a word that is none of those allowed", `${AGENT}    mode: adopted\n`, "4:11: agents[0].mode must be one of adopt, relay"],
+    ["a value that is not allowed", `${AGENT}    mode: adopted\n`, "4:11: agents[0].mode must be one of adopt, relay"],
     [
-      "an address that is none",
+      "an invalid URL",
       "agents:\n  - name: one\n    upstream: ftp://x\n",
-      "3:15: agents[0].upstream must be an http or https address",
+      "3:15: agents[0].upstream must be an http or https URL",
     ],
     [
-      "two ways to say where",
+      "both upstream and upstreams",
       `${AGENT}    upstreams: [{ id: a, url: http://127.0.0.1:9 }]\n`,
       "2:5: agents[0] must have either upstream or upstreams",
     ],
-    ["no way to say where", "agents:\n  - name: one\n", "2:5: agents[0] must have either upstream or upstreams"],
+    ["neither upstream nor upstreams", "agents:\n  - name: one\n", "2:5: agents[0] must have either upstream or upstreams"],
     [
       "the same name twice",
       `${AGENT}  - name: one\n    upstream: http://127.0.0.1:8\n`,
-      "4:11: agents[1].name is one, as another agent's is",
+      "4:11: agents[1].name is a duplicate: another agent is named one",
     ],
-    [
-      "an unknown protocol in front",
-      `${AGENT}as: [a2aa]\n`,
-      "4:6: as[0] names a2aa, which is no protocol here; did you mean a2a?",
-    ],
+    ["an unknown protocol of the listener", `${AGENT}as: [a2aa]\n`, "4:6: as[0] names unknown protocol a2aa; did you mean a2a?"],
     [
       "an unknown version of a pin",
       `${AGENT}    pin: a2a@9\n`,
-      "4:10: agents[0].pin names version 9; of a2a there are: 1.0, 0.3",
+      "4:10: agents[0].pin names unknown version 9 of a2a; available: 1.0, 0.3",
     ],
     [
       "its own address as upstream",
       `listen: { port: 9 }\n${AGENT}`,
-      "4:15: agents[0].upstream is this very gateway: it would call itself for ever",
+      "4:15: agents[0].upstream is the address of this gateway, which would call itself in a loop",
     ],
-    ["an open door to others", `${AGENT}listen: { host: 0.0.0.0 }\n`, "4:17: listen.host is open to others"],
-    ["a durable store without a secret", `${AGENT}store: { sqlite: ./data }\n`, "4:8: store outlives this process"],
+    [
+      "remote callers without authentication",
+      `${AGENT}listen: { host: 0.0.0.0 }\n`,
+      "4:17: listen.host accepts remote callers without authentication",
+    ],
+    [
+      "a durable store without a secret",
+      `${AGENT}store: { sqlite: ./data }\n`,
+      "4:8: store is persistent and requires a persistent secret",
+    ],
     [
       "a card to be signed without keys",
       `${AGENT}    card: rewrite+resign\n`,
-      "4:11: agents[0].card is to be signed anew, and there are no cardKeys",
+      "4:11: agents[0].card requires cardKeys to sign with",
     ],
-    ["a setting that no protocol has", `${AGENT}settings: { acp: { colour: red } }\n`, "4:28: settings.acp.colour is not known"],
-    ["a page without what it shows", `${AGENT}inspect: false\npage: true\n`, "5:7: page shows messages, and inspect is off"],
+    ["a setting that no protocol has", `${AGENT}settings: { acp: { colour: red } }\n`, "4:28: settings.acp.colour is unknown"],
+    ["a page without inspect", `${AGENT}inspect: false\npage: true\n`, "5:7: page requires inspect, which is off"],
     [
-      "a choice where there is one",
+      "a selection policy with a single upstream",
       `${AGENT}    policies: { select: weighted }\n`,
-      "4:25: agents[0].policies.select chooses among several upstreams, and there is one",
+      "4:25: agents[0].policies.select requires more than one upstream",
     ],
     [
       "an unset variable",
       `${AGENT}metrics: \${NOPE}\n`,
-      "4:10: metrics comes from the environment variable NOPE, which is not set",
+      "4:10: metrics requires the environment variable NOPE, which is not set",
     ],
     [
       "a variable inside a longer text",
       `agents:\n  - name: one\n    upstream: http://\${HOST}/\n`,
-      "3:15: agents[0].upstream names a variable inside a longer text",
+      "3:15: agents[0].upstream uses a variable inside a longer text",
     ],
   ])("%s", async (_what, text, expected) => {
     const lines = await said(text);
@@ -97,7 +101,7 @@ describe("a mistake in a configuration is told with its line and column", () => 
     ).toBe(true);
   });
 
-  it("all of them at once, in the order of the file", async () => {
+  it("all problems at once, in file order", async () => {
     const lines = await said(`listen: { port: -1 }\nagents:\n  - name: "?"\n    upstream: x\nstore: disk\n`);
     expect(lines.map((line) => line.split(" ", 2).join(" "))).toEqual([
       "1:17: listen.port",
@@ -115,7 +119,7 @@ describe("a mistake in a configuration is told with its line and column", () => 
 });
 
 describe("values from the environment", () => {
-  it("stand for whole values, are read as the file would be, and have defaults", async () => {
+  it("replace whole values, are typed as in the file, and have defaults", async () => {
     const text = `listen: { port: "\${PORT}", host: "\${HOST:-127.0.0.1}" }\n${AGENT}    strict: \${STRICT}\n`;
     const { document, agents } = await parseConfig(text, { name: "x", folder: "/", env: { PORT: "8123", STRICT: "true" } });
     expect(document.listen).toEqual({ port: 8123, host: "127.0.0.1" });
@@ -131,7 +135,7 @@ describe("secrets", () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it("written into the file are refused, and not repeated", async () => {
+  it("in the file are rejected without quoting them", async () => {
     const lines = await said(
       `${AGENT}    credentials:\n      bearer: ${SECRET}\n      headers: { authorization: ${SECRET} }\nsecret: ${SECRET}\nstore: { redis: redis://me:${SECRET}@h }\n`,
     );
@@ -142,15 +146,15 @@ describe("secrets", () => {
     ]);
     expect(lines.join("\n")).not.toContain(SECRET);
     const password = await said(`${AGENT}secret: { env: S }\nstore: { redis: redis://me:${SECRET}@h }\n`);
-    expect(password).toEqual(["5:17: store.redis holds a password: take it from the environment, as a whole"]);
+    expect(password).toEqual(["5:17: store.redis holds a password: take the whole URL from an environment variable"]);
   });
 
-  it("in an address are refused, and not repeated", async () => {
+  it("in a URL are rejected without quoting them", async () => {
     const lines = await said(`agents:\n  - name: one\n    upstream: http://me:${SECRET}@127.0.0.1\n`);
-    expect(lines).toEqual(["3:15: agents[0].upstream must hold no user and no password: they belong into credentials"]);
+    expect(lines).toEqual(["3:15: agents[0].upstream must not contain a user or password: use credentials"]);
   });
 
-  it("are read from variables and files, and what is missing is told where it is named", async () => {
+  it("are read from variables and files; missing ones are reported at their position", async () => {
     await writeFile(join(folder, "key"), `${SECRET}\n`, { mode: 0o600 });
     const file = join(folder, "koine.yaml");
     await writeFile(
@@ -160,29 +164,29 @@ describe("secrets", () => {
     const config = await readConfig(file, { TOKEN: SECRET });
     const refused: unknown = await prepare(config).catch((thrown: unknown) => thrown);
     expect(refused).toBeInstanceOf(ConfigError);
-    expect(String(refused)).toContain(`${file}:8:19: auth.tokens.file names nowhere, which cannot be read (ENOENT)`);
+    expect(String(refused)).toContain(`${file}:8:19: auth.tokens.file references nowhere, which cannot be read (ENOENT)`);
     const { agents } = await prepare(configFrom({ ...config.document, auth: undefined }, { folder, env: { TOKEN: SECRET } }));
     expect(agents[0]?.credentials[0]).toMatchObject({ bearer: SECRET, apiKey: SECRET });
   });
 
-  it("that are too short are refused, without being shown", async () => {
+  it("that are too short are rejected without quoting them", async () => {
     const config = configFrom(
       { agents: [{ name: "one", upstream: "http://127.0.0.1:9" }], secret: { env: "S" } },
       { folder, env: { S: "short-one" } },
     );
-    await expect(prepare(config)).rejects.toThrow("secret has at least 16 bytes, and this one has fewer");
+    await expect(prepare(config)).rejects.toThrow("secret is too short: at least 16 bytes are required");
     await expect(prepare(config)).rejects.not.toThrow("short-one");
   });
 
-  it("readable by others are warned of", async () => {
+  it("readable by other users cause a warning", async () => {
     await writeFile(join(folder, "key"), `${SECRET}\n`, { mode: 0o644 });
     const document = { agents: [{ name: "one", upstream: "http://127.0.0.1:9", credentials: { bearer: { file: "key" } } }] };
     const { warnings } = await prepare(configFrom(document, { folder, env: {} }));
-    expect(warnings).toEqual(["others on this machine can read key: chmod 600 key"]);
+    expect(warnings).toEqual(["key is readable by other users: chmod 600 key"]);
   });
 });
 
-describe("what is said once holds for every agent", () => {
+describe("defaults apply to every agent", () => {
   it("unless it says otherwise itself, policy by policy", async () => {
     const { agents } = configFrom(
       {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Launched } from "../../apps/up/index.js";
+import type { LaunchedNetwork } from "../../apps/up/index.js";
 import { AgentError, agent, connect, DiscoveryCache, type Server, serve } from "../../src/index.js";
 import { protocols } from "../../src/public/protocols.js";
 import { isAlive, nodeOf, Site, until } from "./running.js";
@@ -22,7 +22,7 @@ const WAIT_MS = 60_000;
 
 describe("a mixed network", () => {
   let site: Site;
-  let launched: Launched;
+  let launched: LaunchedNetwork;
   let elsewhere: Server;
 
   beforeAll(async () => {
@@ -67,7 +67,7 @@ describe("a mixed network", () => {
     }
   };
 
-  it("is up, with a bridge wherever two protocols meet, and shows what nothing speaks", () => {
+  it("is up, with a bridge between different protocols, and shows unregistered protocols", () => {
     expect(site.lines).toEqual([]);
     expect(launched.nodes().map(({ id, kind, state, pin }) => [id, kind, state, pin])).toEqual([
       ["desk", "agent", "ready", "a2a@0.3/JSONRPC"],
@@ -86,7 +86,7 @@ describe("a mixed network", () => {
     expect(await ask("desk", "far away")).toBe("from afar");
   });
 
-  it("serves each agent by its own way and by no other", async () => {
+  it("serves each agent over its own interface only", async () => {
     const { url } = nodeOf(launched, "desk");
     const peer = await connect(url, { discoveryCache: new DiscoveryCache() });
     expect(peer.interfaces.map(({ protocol, version, binding }) => `${protocol}@${version}/${binding}`)).toEqual([
@@ -105,7 +105,7 @@ describe("a mixed network", () => {
       await expect(connect(url, { pin: id, discoveryCache: new DiscoveryCache() })).rejects.toBeInstanceOf(AgentError);
   });
 
-  it("lets in only who shows what the plan names", async () => {
+  it("admits only callers with the credentials of the plan", async () => {
     await expect(ask("till", "bread")).rejects.toMatchObject({ code: "unauthenticated" });
     expect(await ask("till", "bread", { bearer: TOKEN })).toBe("till has bread");
     // A bridge is no way around it.
@@ -129,25 +129,25 @@ describe("a mixed network", () => {
   );
 
   it(
-    "restarts on request, and touches nothing that others started",
+    "restarts on request, and never touches agents started elsewhere",
     async () => {
       const { pid: before = 0 } = nodeOf(launched, "rules");
       await launched.restart("rules");
       expect(isAlive(before)).toBe(false);
       await until(launched, "rules", ({ state, pid }) => state === "ready" && pid !== before);
-      expect(() => launched.kill("far")).toThrow(/others started/);
+      expect(() => launched.kill("far")).toThrow(/started elsewhere/);
       await expect(launched.restart("vault")).rejects.toMatchObject({ code: "unsupported" });
       await expect(launched.restart("nobody")).rejects.toMatchObject({ code: "not_found" });
     },
     WAIT_MS,
   );
 
-  it("notices when an agent elsewhere goes away", async () => {
+  it("detects when an external agent goes down", async () => {
     await elsewhere.close();
     expect((await until(launched, "far", ({ state }) => state === "unhealthy")).problem).toBeDefined();
   });
 
-  it("leaves nothing behind when it stops", async () => {
+  it("leaves no process behind when it stops", async () => {
     const pids = launched.nodes().flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
     expect(pids).toHaveLength(5);
     await launched.stop();

@@ -40,61 +40,61 @@ describe("plans", () => {
   });
 
   it.each([
-    ["a member nobody knows", GOOD.replace("port: 4102", "prot: 4102"), "plan.yaml:10: modules[1].prot is not known"],
+    ["an unknown member", GOOD.replace("port: 4102", "prot: 4102"), "plan.yaml:10: modules[1].prot is unknown"],
     [
-      "no way to start",
+      "neither command, agent, url nor demo",
       GOOD.replace("    demo: true\n", ""),
-      "plan.yaml:5: modules[0] must have one of command, agent, url and demo, and has none",
+      "plan.yaml:5: modules[0] must have exactly one of command, agent, url and demo, not none",
     ],
     [
-      "two ways to start",
+      "two of command, agent, url and demo",
       GOOD.replace("demo: true", "demo: true\n    agent: ./a.ts"),
-      "plan.yaml:5: modules[0] must have one of command, agent, url and demo, and has agent and demo",
+      "plan.yaml:5: modules[0] must have exactly one of command, agent, url and demo, not agent and demo",
     ],
     [
       "a secret in the plan",
       GOOD.replace("demo: true", "demo: true\n    credentials: { bearer: hunter2 }"),
-      "plan.yaml:8: modules[0].credentials.bearer must be { env: NAME } or { file: PATH }: a plan names secrets, it does not hold them",
+      "plan.yaml:8: modules[0].credentials.bearer must be { env: NAME } or { file: PATH }: a plan references secrets and does not contain them",
     ],
     [
       "a port beside a url",
       GOOD.replace("command: [node, till.js]", "url: http://127.0.0.1:9/"),
-      "plan.yaml:10: modules[1].port has no place beside url: it already runs",
+      "plan.yaml:10: modules[1].port is not allowed with url: the agent is already running",
     ],
     [
-      "a pin the decision is not for",
+      "a pin that contradicts the decision",
       GOOD.replace("demo: true", "demo: true\n    pin: acp@0.2"),
-      "plan.yaml:8: modules[0].pin names acp, and the decision is for a2a",
+      "plan.yaml:8: modules[0].pin names acp, but the decision is for a2a",
     ],
     [
-      "a version nobody speaks",
+      "an unknown version",
       GOOD.replace("demo: true", "demo: true\n    pin: a2a@7"),
-      "plan.yaml:8: modules[0].pin names version 7; a2a has 1.0, 0.3",
+      "plan.yaml:8: modules[0].pin names unknown version 7; available: 1.0, 0.3",
     ],
     [
       "an unknown neighbour",
       GOOD.replace("[till]", "\n      - till\n      - bank"),
-      'plan.yaml:8: modules[0].neighbours[1] is refused: "desk" is joined to "bank", which is no module',
+      'plan.yaml:8: modules[0].neighbours[1] is rejected: "desk" is joined to "bank", which is no module',
     ],
     [
       "a link that loses security",
       GOOD.replace("A2A", "ANP"),
-      "plan.yaml:6: modules[0].neighbours[0] is refused: the link from desk to till would lose verified identity",
+      "plan.yaml:6: modules[0].neighbours[0] is rejected: the link from desk to till would lose verified identity",
     ],
     [
       "a requirement that no link keeps",
       GOOD.replace("demo: true", "demo: true\n    requires: [end-to-end-secrecy]"),
-      "plan.yaml:6: modules[0].neighbours[0] is refused",
+      "plan.yaml:6: modules[0].neighbours[0] is rejected",
     ],
     [
       "a missing decision",
       GOOD.replace("  till: { selected_protocol: ACP }\n", ""),
-      'plan.yaml:1: decisions.till is refused: nothing was decided about module "till"',
+      'plan.yaml:1: decisions.till is rejected: nothing was decided about module "till"',
     ],
     [
       "neither decisions nor a scenario",
       GOOD.slice(GOOD.indexOf("modules:")),
-      "plan.yaml:1: the plan must have either decisions or a scenario to be routed",
+      "plan.yaml:1: the plan must have either decisions or scenario",
     ],
     ["a mistake in the YAML", GOOD.replace("[till]", "[till"), "plan.yaml:7: "],
     ["a mistake in the JSON", '{\n  "modules": [}\n', "plan.yaml:2: "],
@@ -103,11 +103,11 @@ describe("plans", () => {
       GOOD.replace("port: 4102", "env: { COUNT: 3 }"),
       "plan.yaml:10: modules[1].env.COUNT must be text: put it in quotes",
     ],
-  ])("with %s are refused by file, line and member", async (_, text, complaint) => {
-    expect((await refusal(text)).message).toContain(complaint);
+  ])("with %s are rejected with file, line and member", async (_, text, problem) => {
+    expect((await refusal(text)).message).toContain(problem);
   });
 
-  it("repeat no secret in a complaint", async () => {
+  it("never quote a secret in an error", async () => {
     const { message } = await refusal(GOOD.replace("demo: true", "demo: true\n    credentials: { bearer: hunter2 }"));
     expect(message).not.toContain("hunter2");
   });
@@ -123,7 +123,7 @@ describe("plans", () => {
     const file = await site.write("plan.yaml", GOOD.replace(/decisions:[\s\S]*?modules/, "decisions: ./decisions.json\nmodules"));
     expect((await readPlan(file)).network.nodes.map(({ protocol }) => protocol)).toEqual(["Agora", "Agora"]);
     await site.write("decisions.json", "{}");
-    await expect(readPlan(file)).rejects.toThrow("decisions is refused: ./decisions.json holds no decisions");
+    await expect(readPlan(file)).rejects.toThrow("decisions is rejected: ./decisions.json contains no decisions");
   });
 
   it("are routed where they bring a scenario, and keep what it demands", async () => {
@@ -144,13 +144,13 @@ modules:
       ["till", "desk"],
     ]);
     expect(modules[0]?.requires).toEqual(["streaming"]);
-    expect((await refusal(scenario.replace("[A2A]", "[SOAP]"))).message).toMatch(/^plan\.yaml:1: scenario is refused: .*SOAP/);
+    expect((await refusal(scenario.replace("[A2A]", "[SOAP]"))).message).toMatch(/^plan\.yaml:1: scenario is rejected: .*SOAP/);
   });
 
   it("say what stays undecided, unless they name who decides then", async () => {
     const open = "scenario: { scenario: s, modules: [{ id: a }] }\nmodules:\n  - { id: a, demo: true }\n";
     expect((await refusal(open)).message).toBe(
-      'plan.yaml:1: decisions.a.selected_protocol is refused: no protocol was chosen for module "a"',
+      'plan.yaml:1: decisions.a.selected_protocol is rejected: no protocol was chosen for module "a"',
     );
     expect((await parse(`abstain: acp\n${open}`)).network.nodes[0]?.protocol).toBe("ACP");
   });

@@ -7,13 +7,13 @@ function budgetAt(limits = {}) {
   return { clock, budget: new RestartBudget({ ...UP_LIMITS, ...limits }, clock) };
 }
 
-describe("the budget of restarts", () => {
-  it("doubles each pause up to the longest", () => {
+describe("RestartBudget", () => {
+  it("doubles the backoff up to the longest", () => {
     const { budget } = budgetAt({ backoffMs: 100, longestBackoffMs: 500, restartsPerMinute: 5 });
     expect(Array.from({ length: 6 }, () => budget.next())).toEqual([100, 200, 400, 500, 500, undefined]);
   });
 
-  it("counts a minute, and not for ever", () => {
+  it("counts restarts within a minute", () => {
     const { budget, clock } = budgetAt({ restartsPerMinute: 1 });
     expect(budget.next()).toBeDefined();
     clock.at = 59_999;
@@ -22,7 +22,7 @@ describe("the budget of restarts", () => {
     expect(budget.next()).toBeDefined();
   });
 
-  it("begins anew after a steady time, and when somebody looked at it", () => {
+  it("resets after a steady period and after a manual restart", () => {
     const { budget, clock } = budgetAt({ backoffMs: 100, steadyMs: 1_000 });
     budget.next();
     budget.ready();
@@ -32,11 +32,11 @@ describe("the budget of restarts", () => {
     clock.at += 1_000;
     expect(budget.next()).toBe(100);
     budget.next();
-    budget.forgive();
+    budget.reset();
     expect(budget.next()).toBe(100);
   });
 
-  it("leaves a fifth of a pause to chance", () => {
+  it("applies jitter of up to a fifth", () => {
     const { budget, clock } = budgetAt({ backoffMs: 100 });
     clock.random = () => 1;
     expect(budget.next()).toBe(80);

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Launched, type LaunchOptions, launch, type NodeStatus, parsePlan } from "../../apps/up/index.js";
+import { type LaunchedNetwork, type LaunchOptions, launch, type NodeStatus, parsePlan } from "../../apps/up/index.js";
 
 /** Plans in a folder of their own, and everything that runs for them. */
 export class Site {
-  readonly #running: Launched[] = [];
+  readonly #running: LaunchedNetwork[] = [];
   readonly lines: string[] = [];
 
   private constructor(readonly folder: string) {}
@@ -21,7 +21,7 @@ export class Site {
     return path;
   }
 
-  async launch(plan: object, options: LaunchOptions = {}): Promise<Launched> {
+  async launch(plan: object, options: LaunchOptions = {}): Promise<LaunchedNetwork> {
     const parsed = await parsePlan(JSON.stringify(plan), { name: "plan.json", folder: this.folder });
     const launched = await launch(parsed, { onOutput: (id, _stream, line) => this.lines.push(`${id}: ${line}`), ...options });
     this.#running.push(launched);
@@ -38,14 +38,14 @@ export class Site {
   }
 }
 
-export function nodeOf(launched: Launched, id: string): NodeStatus {
+export function nodeOf(launched: LaunchedNetwork, id: string): NodeStatus {
   const found = launched.nodes().find((each) => each.id === id);
   if (found === undefined) throw new Error(`there is no ${id}`);
   return found;
 }
 
 /** The node, once it is so. The test's own time limit ends the wait. */
-export function until(launched: Launched, id: string, wanted: (status: NodeStatus) => boolean): Promise<NodeStatus> {
+export function until(launched: LaunchedNetwork, id: string, wanted: (status: NodeStatus) => boolean): Promise<NodeStatus> {
   return new Promise((resolve) => {
     const look = (): void => {
       const status = nodeOf(launched, id);

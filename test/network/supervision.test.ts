@@ -21,18 +21,18 @@ describe("processes of a plan", () => {
   const said = (pattern: RegExp): string =>
     site.lines.map((line) => pattern.exec(line)?.[1]).find((each) => each !== undefined) ?? "";
 
-  it("are given up when they crash again and again, and started anew when somebody asks", async () => {
+  it("are given up after repeated crashes, and restarted on request", async () => {
     const launched = await site.launch({ decisions: onA2a("a"), modules: [script("a", "process.exit(7)")] }, { limits: QUICK });
     const [gaveUp] = await launched.settled();
     expect(gaveUp).toMatchObject({ state: "gave-up", restarts: 2, pid: undefined });
-    expect(gaveUp?.problem).toBe("ended with code 7; it was restarted 2 times within a minute and is left alone");
+    expect(gaveUp?.problem).toBe("exited with code 7; gave up after 2 restarts within a minute");
     await launched.restart("a");
     expect(await until(launched, "a", ({ state, restarts }) => state === "gave-up" && restarts > 2)).toMatchObject({
       restarts: 5,
     });
   });
 
-  it("are ended when they never get ready, and say so", async () => {
+  it("are stopped and reported when they never become ready", async () => {
     const limits = { backoffMs: 1, restartsPerMinute: 0 };
     const module = script("a", IDLE, { ready: { timeout: 0.2 } });
     const launched = await site.launch({ decisions: onA2a("a"), modules: [module] }, { limits });
@@ -43,7 +43,7 @@ describe("processes of a plan", () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  it("are not started at all where a port is taken", async () => {
+  it("are not started when a port is in use", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port } = taken.address() as { port: number }; // a TCP server has one
@@ -51,23 +51,23 @@ describe("processes of a plan", () => {
       const modules = [script("a", IDLE), script("b", IDLE, { port })];
       const refused = await site.launch({ decisions: onA2a("a", "b"), modules }).catch((thrown: unknown) => thrown);
       expect(refused).toBeInstanceOf(AgentError);
-      expect(refused).toMatchObject({ code: "conflict", message: `port ${port} of module b is taken` });
+      expect(refused).toMatchObject({ code: "conflict", message: `port ${port} of module b is already in use` });
     } finally {
       taken.close();
     }
   });
 
-  it("say why they cannot be started", async () => {
+  it("report why they cannot be started", async () => {
     const module = { id: "a", command: ["no-such-program-of-ours"] };
     const launched = await site.launch({ decisions: onA2a("a"), modules: [module] }, { limits: { restartsPerMinute: 0 } });
     expect((await launched.settled())[0]?.problem).toMatch(/^cannot be started \(ENOENT\); /);
-    expect(() => launched.kill("a")).toThrow("a has no process now: it is gave-up");
+    expect(() => launched.kill("a")).toThrow("a has no running process: its state is gave-up");
     const odd = { decisions: onA2a("a"), modules: [{ id: "a", command: ["no\u0000program"] }] };
     const refused = await site.launch(odd, { limits: { restartsPerMinute: 0 } });
     expect((await refused.settled())[0]?.problem).toMatch(/^cannot be started \(.*null bytes/);
   });
 
-  it("end with everything they started, however stubborn they are", async () => {
+  it("end with all their children, even if these ignore SIGTERM", async () => {
     const stubborn = 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000); console.log("child", process.pid)';
     const lines = `require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(stubborn)}], { stdio: "inherit" }); ${stubborn.replace("child", "parent")}`;
     const launched = await site.launch({ decisions: onA2a("a"), modules: [script("a", lines)] }, { limits: { drainMs: 200 } });
@@ -79,7 +79,7 @@ describe("processes of a plan", () => {
     expect(nodeOf(launched, "a").state).toBe("stopped");
   });
 
-  it("drain before they are ended", async () => {
+  it("drain before they are killed", async () => {
     const lines = `process.on("SIGTERM", () => { console.log("drained"); process.exit(0); }); ${IDLE}; console.log("up")`;
     const launched = await site.launch({ decisions: onA2a("a"), modules: [script("a", lines)] });
     await expect.poll(() => site.lines, { timeout: 10_000 }).toContain("a: up");
@@ -87,7 +87,7 @@ describe("processes of a plan", () => {
     await expect.poll(() => site.lines).toContain("a: drained");
   });
 
-  it("see where they listen, whom they call, and no secret of others", async () => {
+  it("get their port, their peers, and no secret of other modules", async () => {
     const tell = `console.log(JSON.stringify([process.env.PORT, process.env.KOINE_PEERS, process.env.MINE, process.env.A_SECRET, process.env.B_SECRET])); ${IDLE}`;
     const modules = [
       script("a", tell, { neighbours: ["b"], env: { MINE: "a" }, credentials: { bearer: { env: "A_SECRET" } } }),
@@ -111,15 +111,15 @@ describe("processes of a plan", () => {
     expect(b).toEqual([new URL(url).port, "{}", null, null, "secret-of-module-b"]);
   });
 
-  it("need the secrets that the plan names before anything starts", async () => {
+  it("require the secrets of the plan before anything starts", async () => {
     const modules = [script("a", IDLE, { credentials: { bearer: { env: "NOT_THERE" } } })];
     await expect(site.launch({ decisions: onA2a("a"), modules }, { env: {} })).rejects.toMatchObject({
       code: "unauthenticated",
-      message: "the plan names NOT_THERE as a secret, and there is none in it",
+      message: "secret NOT_THERE of the plan is missing or empty",
     });
   });
 
-  it("may write as long a line as they like: the rest of it is dropped", async () => {
+  it("have long output lines truncated", async () => {
     const lines = `process.stdout.write("x".repeat(100000)); process.stdout.write("\\nnext\\n"); ${IDLE}`;
     await site.launch({ decisions: onA2a("a"), modules: [script("a", lines)] }, { limits: { lineCharacters: 50 } });
     await expect.poll(() => site.lines, { timeout: 10_000 }).toEqual([`a: ${"x".repeat(50)}`, "a: next"]);

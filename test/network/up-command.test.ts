@@ -72,7 +72,7 @@ describe("koine up", () => {
       const { code, stderr, stdout } = await koine(["up", file, "--check"]);
       expect([code, stdout]).toEqual([1, ""]);
       expect(stderr).toContain(
-        `${file}:6: modules[0].neighbours[1] is refused: the link from desk to rules would lose verified identity`,
+        `${file}:6: modules[0].neighbours[1] is rejected: the link from desk to rules would lose verified identity`,
       );
       expect(stderr).toContain("hint: Give both modules a protocol that keeps it, or accept the loss: allowDowngrade");
     },
@@ -130,7 +130,7 @@ describe("koine up", () => {
       const { code, stdout, stderr } = await koine(["up", await site.write("plan.yaml", plan)]);
       expect([code, stdout]).toEqual([1, ""]);
       expect(stderr).toContain("a    | out of bread\n");
-      expect(stderr).toMatch(/^a {4}gave-up .*ended with code 3; it was restarted 5 times within a minute and is left alone$/m);
+      expect(stderr).toMatch(/^a {4}gave-up .*exited with code 3; gave up after 5 restarts within a minute$/m);
       expect(stderr).toContain("error: every module was given up; nothing is left to keep running\n");
       expect(stderr).not.toContain("\u001b");
     },

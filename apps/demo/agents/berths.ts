@@ -1,8 +1,8 @@
-/** Gives places for the night. Who forgets to say how long the ship is gets a question back: an agent with turns. */
+/** Demo agent with input-required turns: assigns berths, and asks for the ship's length if it is missing. */
 import { agent } from "../../../src/index.js";
-import { numberBefore, shipIn } from "./words.js";
+import { numberBefore, shipIn } from "./helpers.js";
 
-/** Every berth with the longest ship that fits. */
+/** Berths with the maximum ship length. */
 const BERTHS = [
   { name: "the fishing quay", metres: 12 },
   { name: "the inner quay", metres: 30 },
@@ -11,7 +11,7 @@ const BERTHS = [
 
 const berths = agent({
   name: "berths",
-  description: "Gives places for the night",
+  description: "Assigns berths for the night",
   skills: [
     {
       id: "place",
@@ -35,7 +35,7 @@ const berths = agent({
 
 export { berths as agent };
 
-/** What an earlier turn has kept. */
+/** The ship saved by an earlier turn. */
 function nameIn(state: unknown): string | undefined {
   if (typeof state !== "object" || state === null || !("ship" in state)) return undefined;
   return typeof state.ship === "string" ? state.ship : undefined;

@@ -1,6 +1,6 @@
-/** Unloads ships: a long job that tells how far it is, and stops when it is cancelled. */
+/** Demo agent with a long-running job: reports progress and can be cancelled. */
 import { agent } from "../../../src/index.js";
-import { numberBefore, onBehalfOf, shipIn, work } from "./words.js";
+import { numberBefore, onBehalfOf, shipIn, work } from "./helpers.js";
 
 const LIFT_MS = 250;
 const USUAL_CONTAINERS = 4;

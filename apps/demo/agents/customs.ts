@@ -1,4 +1,4 @@
-/** Takes sealed cargo lists. It runs as soon as something here speaks the protocol that was chosen for it. */
+/** Demo agent whose selected protocol may not be registered; it runs once it is. */
 import { agent } from "../../../src/index.js";
 
 const customs = agent({

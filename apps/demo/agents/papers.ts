@@ -1,6 +1,6 @@
-/** Writes bills of lading: an agent whose answer is a file beside a record. */
+/** Demo agent with artifacts: returns a file and a data record. */
 import { agent } from "../../../src/index.js";
-import { numberBefore, shipIn } from "./words.js";
+import { numberBefore, shipIn } from "./helpers.js";
 
 const MOST_LINES = 100;
 

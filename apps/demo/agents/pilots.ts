@@ -1,18 +1,18 @@
-/** Brings ships in, and says what it sees while it does: an agent that streams. At night it asks the rules first. */
+/** Demo agent that streams its answer. For requests by night it calls the rules agent first. */
 import { agent } from "../../../src/index.js";
-import { onBehalfOf, shipIn, work } from "./words.js";
+import { onBehalfOf, shipIn, work } from "./helpers.js";
 
 const LOOK_MS = 150;
 const SIGHTS = ["past the red buoy", "slow ahead", "the harbour mouth is clear", "lines ashore"] as const;
 
 const pilots = agent({
   name: "pilots",
-  description: "Brings ships in, and says what it sees on the way",
+  description: "Brings ships in and reports on the way",
   skills: [
     {
       id: "bring-in",
       name: "Bring a ship in",
-      description: "From the buoy to the quay, told as it happens",
+      description: "From the buoy to the quay, streamed",
       tags: ["ships", "streaming"],
       examples: ['Bring "Aurora" in'],
     },

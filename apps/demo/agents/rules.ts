@@ -1,9 +1,9 @@
-/** Says what the written procedure says, and which edition it was. */
+/** Demo agent that answers from a fixed procedure and names its edition. */
 import { agent } from "../../../src/index.js";
 
 const EDITION = "edition 7 of 1 May";
 
-/** The first rule that speaks of the matter decides. */
+/** The first matching rule applies. */
 const RULES: readonly (readonly [matter: RegExp, ruling: string])[] = [
   [/\bstorm\b/i, "No, not in a storm"],
   [/\bnight\b/i, "Yes, by night with a pilot on board"],
