@@ -301,7 +301,7 @@ describe.each(PINS)("who may call, by %s", (pin) => {
   });
 
   test("one caller's task is not another's", async () => {
-    const options = { pin, verdicts: new DiscoveryCache() };
+    const options = { pin, discoveryCache: new DiscoveryCache() };
     const alice = await connect(server.url, { ...options, credentials: { bearer: ALICE } });
     const bob = await connect(server.url, { ...options, credentials: { bearer: BOB } });
     const { id } = taskIn(await alice.send("conform: ask"));

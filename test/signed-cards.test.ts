@@ -246,7 +246,7 @@ describe("the extended card", () => {
   });
 
   it.each(WAYS)("is not configured for everybody, nor for every agent, over %s", async (pin) => {
-    const options = { pin, verdicts: new DiscoveryCache() };
+    const options = { pin, discoveryCache: new DiscoveryCache() };
     const bob = await connect(server.url, { ...options, credentials: { bearer: BOB } });
     await expect(bob.extendedCard()).rejects.toMatchObject({ code: "card_not_configured" });
     const other = await connect(`${server.url}/a2a/plain`, { ...options, credentials: { bearer: ALICE } });

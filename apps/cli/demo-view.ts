@@ -159,7 +159,7 @@ const DEFAULT_COLUMNS = 80;
 const EVIDENCE_AT_LEAST = 20;
 
 /** The decision for every module, with its evidence. */
-function decisionLines({ decisions, plan }: Harbour, { colors, stderr }: Output): readonly string[] {
+function decisionLines({ decisions, plan }: DemoPlan, { colors, stderr }: Output): readonly string[] {
   const { bold, dim } = colors;
   const width = Math.max(...decisions.map(({ module_id: id }) => id.length));
   const room = columnsOf(stderr) - width - 36;

@@ -4,12 +4,12 @@ import {
   type AgentLosses,
   type AgentStatus,
   ConfigError,
-  type ConfigMark,
+  type ConfigRevision,
   type ConfigWatch,
   checkGateway,
+  configRevision,
   type Gateway,
   type GatewayConfig,
-  markOf,
   openGateway,
   problemText,
   type ReloadReport,
@@ -39,7 +39,7 @@ export async function runGateway(file: string, options: GatewayOptions): Promise
   const output = createOutput(options.output);
   if (options.connect === true && options.check !== true)
     throw usageError("--connect belongs to --check", "A gateway that starts reaches its agents anyway.");
-  const mark = markOf(file);
+  const mark = configRevision(file);
   const config = await explained(() => readConfig(file));
   if (options.check === true) return check(file, config, options, output);
   const gateway = await startGateway(config, output, options.requireUpstreams === true);
@@ -81,7 +81,7 @@ export async function startGateway(config: GatewayConfig, output: Output, requir
     return await explained(() =>
       openGateway(config, {
         requireUpstreams,
-        tell: (line) => output.say(printable(line)),
+        notify: (line) => output.say(printable(line)),
         onError: (thrown) => output.say(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)),
       }),
     );
@@ -105,7 +105,7 @@ export async function endGateway(gateway: Gateway, output: Output): Promise<void
 interface ReloadOptions {
   readonly file: string;
   /** The state of the file when it was read. */
-  readonly mark: ConfigMark;
+  readonly mark: ConfigRevision;
   readonly gateway: Gateway;
   readonly watches: boolean;
   readonly output: Output;
@@ -134,7 +134,7 @@ function watchForReload({ file, mark, gateway, watches, output }: ReloadOptions)
 }
 
 /** A system without free file watches is no reason not to run. */
-function watched(file: string, mark: ConfigMark, changed: () => void, output: Output): ConfigWatch | undefined {
+function watched(file: string, mark: ConfigRevision, changed: () => void, output: Output): ConfigWatch | undefined {
   try {
     return watchConfig(file, changed, mark);
   } catch (thrown) {

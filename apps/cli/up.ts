@@ -1,6 +1,6 @@
 import { AgentError, type JsonObject } from "../../src/index.js";
 import type { LinkFeature, NetworkLink } from "../../src/public/network.js";
-import { type Launched, launch, type NodeStatus, type Plan, readPlan } from "../up/index.js";
+import { type LaunchedNetwork, launch, type NodeStatus, type Plan, readPlan } from "../up/index.js";
 import { CliError, EXIT } from "./exit.js";
 import { listenForInterrupt, STOPPING } from "./interrupt.js";
 import { createOutput, type Format, type Output } from "./output.js";
@@ -44,7 +44,7 @@ async function runPlan(plan: Plan, output: Output): Promise<void> {
 }
 
 /** Rejects when every process was given up. */
-function nothingLeft(launched: Launched): Promise<never> {
+function nothingLeft(launched: LaunchedNetwork): Promise<never> {
   return new Promise((_resolve, reject) => {
     const check = (): void => {
       const kept = launched.nodes().filter(({ kind, state }) => kind !== "url" && state !== "unspoken");

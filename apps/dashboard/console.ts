@@ -2,8 +2,6 @@ import type { Interface, Json, JsonObject, Maybe, State } from "../../src/index.
 import type { CaptureLog } from "../../src/public/inspect.js";
 import type { Decision } from "../../src/router/index.js";
 
-type Maybe<T> = T | undefined;
-
 /** One node on the map. */
 export interface NodeState {
   readonly id: string;

@@ -2,8 +2,6 @@ import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { AgentError, type Maybe } from "../../src/index.js";
 import type { HttpRequest } from "../../src/public/protocols.js";
 
-type Maybe<T> = T | undefined;
-
 /** Access control of the page. */
 export interface GuardOptions {
   /** Read access. Default: direct connections from loopback. */

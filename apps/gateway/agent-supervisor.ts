@@ -144,7 +144,7 @@ export class AgentSupervisor {
         },
         {
           signed: resolved.some(({ cardTrust }) => cardTrust !== "unsigned"),
-          behind: [
+          upstreamUrls: [
             ...upstreams.map((each) => each.config.url),
             ...resolved.flatMap(({ interfaces }) => interfaces.map(({ url }) => url)),
           ],
@@ -185,7 +185,7 @@ export class AgentSupervisor {
         restartable: true,
         handle: (message, task) => this.#resume(message, task, unavailable),
       }),
-      behind: this.upstreams.map(({ config }) => config.url),
+      upstreamUrls: this.upstreams.map(({ config }) => config.url),
       answers: (operation) => (operation.kind === "send" ? Promise.reject(unavailable()) : undefined),
       // The upstream cannot cancel the task, so it stays.
       cancel: () => Promise.reject(unavailable()),

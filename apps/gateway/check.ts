@@ -28,7 +28,7 @@ export async function checkGateway(
       try {
         const options = {
           credentials: credentials[index] ?? {},
-          verdicts: new DiscoveryCache(),
+          discoveryCache: new DiscoveryCache(),
           discoverMs: CHECK_MS,
           ...(pin === undefined ? {} : { pin }),
           ...(trust === undefined ? {} : { trust }),

@@ -5,8 +5,6 @@ import type { ConfigProblems } from "./config-problem.js";
 import type { AgentDocument, ConfigDocument, CredentialReferences, TrustReferences } from "./config-schema.js";
 import type { PolicyDocument } from "./policy-schema.js";
 
-type Maybe<T> = T | undefined;
-
 /** One upstream address of an agent. */
 export interface UpstreamConfig {
   readonly id: string;

@@ -10,8 +10,6 @@ import { recentTasks, taskEvents } from "./page-tasks.js";
 import { interfaceName } from "./status.js";
 import type { UpstreamMonitor } from "./upstream-monitor.js";
 
-type Maybe<T> = T | undefined;
-
 /** Callers that were idle for longer are removed from the map. */
 const CALLER_MS = 600_000;
 const CALLERS_SHOWN = 20;

@@ -20,8 +20,6 @@ import { changingOptions, fixedOptions } from "./serving.js";
 import { type AgentStatus, statusOf } from "./status.js";
 import { withoutUndefined } from "./without-undefined.js";
 
-type Maybe<T> = T | undefined;
-
 /** How long a removed agent's connections stay open: as long as its calls may take. */
 const RETIRED_MS = 620_000;
 const TOKEN_BYTES = 24;

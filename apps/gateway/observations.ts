@@ -1,8 +1,6 @@
 import type { Layer, Maybe } from "../../src/index.js";
 import type { PolicyNote, PolicySink } from "../../src/public/policies.js";
 
-type Maybe<T> = T | undefined;
-
 /** One line of the event list. */
 export interface GatewayEvent {
   readonly at: number;

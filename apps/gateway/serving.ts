@@ -13,8 +13,6 @@ import { listenerLayers, type PolicyTools } from "./policy-layers.js";
 import type { Prepared } from "./prepare.js";
 import type { GatewayResources } from "./resources.js";
 
-type Maybe<T> = T | undefined;
-
 /** Running parts of the gateway that the server options refer to. */
 export interface ServingParts {
   readonly pageCaller: PageCaller;

@@ -2,8 +2,6 @@ import type { BridgedAgent, Card, Interface, Maybe, RemoteAgent } from "../../sr
 import type { AgentSupervisor } from "./agent-supervisor.js";
 import type { Health } from "./upstream-monitor.js";
 
-type Maybe<T> = T | undefined;
-
 /** Status of one upstream. */
 export interface UpstreamStatus {
   readonly id: string;

@@ -19,8 +19,6 @@ import type { UpstreamConfig } from "./config.js";
 import type { UpstreamPolicies } from "./policy-layers.js";
 import { type ResolvedUpstream, resolveUpstream } from "./resolve-upstream.js";
 
-type Maybe<T> = T | undefined;
-
 /** Health check interval and timeout. */
 const PING_EVERY_MS = 5_000;
 const PING_MS = 4_000;
@@ -183,7 +181,7 @@ export class UpstreamMonitor {
     const options = {
       credentials,
       clock,
-      verdicts: this.#discoveryCache,
+      discoveryCache: this.#discoveryCache,
       discoverMs: DISCOVER_MS,
       ...(config.pin === undefined ? {} : { pin: config.pin }),
       ...(trust === undefined ? {} : { trust }),

@@ -2,7 +2,6 @@ import { AgentError, type EventOf, isClosing, type Maybe, type Task } from "../.
 import type { Clock } from "../../src/public/policies.js";
 import { TaskFold } from "../../src/public/protocols.js";
 import type { AgentRequest } from "./arguments.js";
-import type { Clock } from "./clock.js";
 import { type FollowOptions, follow } from "./follow.js";
 import { LIMITS } from "./limits.js";
 import type { Progress } from "./progress.js";

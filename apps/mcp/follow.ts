@@ -1,6 +1,14 @@
-import { AgentError, type EventOf, isClosing, type RemoteAgent, type SendOptions, type Task } from "../../src/index.js";
+import {
+  AgentError,
+  type EventOf,
+  isClosing,
+  type Maybe,
+  type RemoteAgent,
+  type SendOptions,
+  type Task,
+} from "../../src/index.js";
+import type { Clock } from "../../src/public/policies.js";
 import type { AgentRequest } from "./arguments.js";
-import type { Clock } from "./clock.js";
 import { LIMITS } from "./limits.js";
 
 type Answer = EventOf<"send">;

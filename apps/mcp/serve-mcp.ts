@@ -9,7 +9,6 @@ import { callAgent } from "./call-agent.js";
 import { within } from "./clock.js";
 import { listAgents } from "./gateway-list.js";
 import { LIMITS } from "./limits.js";
-import type { Maybe } from "./maybe.js";
 import { plainLine } from "./plain-text.js";
 import { Progress } from "./progress.js";
 import { errorResult, type HintFor, resultOf } from "./result.js";
@@ -64,7 +63,7 @@ class McpSession {
   #ready: Promise<void> = Promise.resolve();
 
   constructor(options: McpOptions) {
-    const { connect: connectOptions = {}, clock = systemClock, random = Math.random } = options;
+    const { connect: connectOptions = {}, clock = backgroundClock, random = Math.random } = options;
     this.#options = options;
     this.#clock = clock;
     this.#registry = new ToolRegistry({

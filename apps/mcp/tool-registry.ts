@@ -1,5 +1,5 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import { AgentError, type Skill } from "../../src/index.js";
+import { AgentError, type Maybe, type Skill } from "../../src/index.js";
 import { type AgentSource, CachedAgent, type CachedAgentOptions } from "./cached-agent.js";
 import { within } from "./clock.js";
 import { LIMITS } from "./limits.js";

@@ -57,7 +57,10 @@ async function plug(protocol: Protocol, handler: Handler, card: Card, lose: (los
     publicUrl: PUBLIC_URL,
     records: createMemoryStore({ now: ids.now }).records,
   });
-  const host = { ...made, begin: (_request: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, reportLoss: lose }) };
+  const host = {
+    ...made,
+    begin: (_request: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, reportLoss: lose }),
+  };
   const link = memoryLink(front(host, [protocol]).exchange);
   const finding = await protocol.discover(link, PUBLIC_URL, startCall());
   const peer: Peer | undefined = finding?.peers[0];

@@ -30,7 +30,7 @@ interface Across {
 
 async function across(inFront: Protocol, behind: Protocol): Promise<Across> {
   const served = mount(worker, { protocols: [behind], publicUrl: BEHIND });
-  const only = (protocol: Protocol) => ({ protocols: [protocol], verdicts: new DiscoveryCache() });
+  const only = (protocol: Protocol) => ({ protocols: [protocol], discoveryCache: new DiscoveryCache() });
   const upstream = await connect(BEHIND, { ...only(behind), link: memoryLink(served.exchange) });
   const door = relay({
     upstream: upstream.handler,

@@ -48,7 +48,7 @@ interface Gateway {
 async function openGateway({ name, url, pin }: OfficialAgent): Promise<Gateway> {
   const cancels: string[] = [];
   const watch = watchCancels((outcome) => void cancels.push(outcome));
-  const options = { pin, verdicts: new DiscoveryCache(), layers: [watch], bridge: { name: SERVED_AS } };
+  const options = { pin, discoveryCache: new DiscoveryCache(), layers: [watch], bridge: { name: SERVED_AS } };
   const bridged = await bridge(url, options);
   return { name, bridged, server: await serve(bridged), cancels };
 }
