@@ -76,21 +76,32 @@ function namesIn({ role, src, dst, extra }: Envelope): readonly string[] {
   return typeof asked === "string" ? [asked, dst] : [dst];
 }
 
-/** How many runs are remembered by when they began, for one host. */
-const TIMES_REMEMBERED = 10_000;
-const times = new WeakMap<Host, RecentMap<number>>();
+/** How many start times are cached per host. */
+const START_TIMES_CACHED = 10_000;
+const startTimes = new WeakMap<Host, { readonly known: RecentMap<RunStart>; count: number }>();
+
+/** When a run started. `order` separates runs that started in the same millisecond. */
+export interface RunStart {
+  readonly at: number;
+  readonly order: number;
+}
 
 /**
- * When the first message was written, by its own word, but never behind what is known to have happened. A task that came
- * over another wire may have no message, or one that is as young as the answer it stands in: what was told once is told again.
+ * The timestamp of the first message, but never later than the task's status. A task from another protocol may have no
+ * message, or one as recent as its answer, so the first value is cached and reported from then on.
  */
-export function createdAt(host: Host, { id, history, status }: Task): number {
-  const known = times.get(host) ?? new RecentMap<number>(TIMES_REMEMBERED);
-  times.set(host, known);
-  const told = known.get(id);
-  if (told !== undefined) return told;
+export function startOf(host: Host, { id, history, status }: Task): RunStart {
+  const times = startTimes.get(host) ?? { known: new RecentMap<RunStart>(START_TIMES_CACHED), count: 0 };
+  startTimes.set(host, times);
+  const cached = times.known.get(id);
+  if (cached !== undefined) return cached;
   const [first] = history;
-  const began = first === undefined ? status.at : Math.min(Math.round(first.ts * 1000), status.at);
-  known.set(id, began);
-  return began;
+  const at = first === undefined ? status.at : Math.min(Math.round(first.ts * 1000), status.at);
+  const start: RunStart = { at, order: ++times.count };
+  times.known.set(id, start);
+  return start;
+}
+
+export function createdAt(host: Host, task: Task): number {
+  return startOf(host, task).at;
 }

@@ -16,6 +16,15 @@ function ticking(): IdSource {
   return { now: () => ++now, newId: () => crypto.randomUUID() };
 }
 
+/** A clock that stands still, and ids that sort one way or the other. */
+function frozen(next: (count: number) => number): IdSource {
+  let count = 0;
+  return {
+    now: () => 1_760_000_000_000,
+    newId: () => `00000000-0000-4000-8000-${String(next(++count)).padStart(12, "0")}`,
+  };
+}
+
 describe("GET /sessions/{session_id}", () => {
   test("gives the address of every message, the oldest first, by both names of the path", async () => {
     const on = bench({ ids: ticking() });
@@ -36,6 +45,18 @@ describe("GET /sessions/{session_id}", () => {
       ["user", "two"],
       ["agent/worker", "you said: two"],
     ]);
+  });
+
+  test.each([
+    { ids: "ascending", next: (count: number) => count },
+    { ids: "descending", next: (count: number) => 1_000 - count },
+  ])("keeps the order of runs that start in the same millisecond, with $ids ids", async ({ next }) => {
+    const on = bench({ ids: frozen(next) });
+    const runs: string[] = [];
+    for (const text of ["one", "two", "three"]) runs.push((await on.post("/runs", runOf(text, inSession))).body.run_id);
+    const { body } = await on.get(`/sessions/${SESSION}`);
+    const shown = body.history.map((url: string) => url.split("/").at(-1)?.split(".")[0]);
+    expect(shown).toEqual([runs[0], runs[0], runs[1], runs[1], runs[2], runs[2]]);
   });
 
   test("remembers what was completed only, and shows no others the address of it", async () => {

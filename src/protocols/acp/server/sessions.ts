@@ -3,7 +3,7 @@ import type { HttpResponse } from "../../../transport/exchange.js";
 import { jsonResponse } from "../../../transport/response.js";
 import { encodeMessage, encodeRun, isUuid, outputLength } from "../codec.js";
 import type { WireMessage, WireSession } from "../wire.js";
-import { createdAt, defaultAgent, runFacts } from "./agents.js";
+import { defaultAgent, type RunStart, runFacts, startOf } from "./agents.js";
 import { type Admitted, beginCall, oneEvent } from "./asked.js";
 import { findTask } from "./runs.js";
 
@@ -19,8 +19,7 @@ export async function showSession(admitted: Admitted, sessionId: string): Promis
   const { host, request } = admitted;
   const runs = await runsIn(admitted, sessionId, `${host.publicUrl(request)}/resources`);
   if (runs.length === 0) throw new AgentError("not_found", "there is no such session", { field: "session_id" });
-  // Listed newest first; of two with the same start time, the later in the list is the older.
-  const inOrder = runs.reverse().sort((a, b) => a.at - b.at);
+  const inOrder = runs.sort((a, b) => a.start.at - b.start.at || a.start.order - b.start.order);
   const last = Math.max(
     0,
     inOrder.findLastIndex(({ brought }) => brought !== undefined),
@@ -59,7 +58,7 @@ function messagesIn(task: Task): number {
 
 /** When a run of a session began, the addresses of its messages, and the session as it was brought along with it. */
 interface SessionRun {
-  readonly at: number;
+  readonly start: RunStart;
   readonly messages: readonly string[];
   readonly brought: Maybe<Brought>;
 }
@@ -78,23 +77,25 @@ function broughtWith({ history }: Task): Maybe<Brought> {
   };
 }
 
-/** Reads page by page, newest first, up to the limit of the settings. Only the addresses are kept. */
+/** The most recently changed runs, as many as the settings allow, oldest first. Only the addresses of a page are kept in memory. */
 async function runsIn(admitted: Admitted, contextId: string, base: string): Promise<SessionRun[]> {
   const { host, settings } = admitted;
   const call = beginCall(admitted, defaultAgent(host).name);
-  const runs: SessionRun[] = [];
+  let runs: SessionRun[] = [];
   let pageToken: Maybe<string>;
   do {
     const page = await oneEvent(host.handler({ kind: "task.list", contextId, pageToken, artifacts: true }, call));
     if (page.kind !== "tasks") throw new AgentError("internal", "a page of tasks was expected and something else came");
-    for (const task of page.tasks) {
+    // Pages come newest first.
+    const older = page.tasks.toReversed().map((task): SessionRun => {
       const messages = Array.from(
         { length: isRecorded(task) ? messagesIn(task) : 0 },
         (_, index) => `${base}/${task.id}.${index}`,
       );
-      runs.push({ at: createdAt(host, task), messages, brought: broughtWith(task) });
-    }
+      return { start: startOf(host, task), messages, brought: broughtWith(task) };
+    });
+    runs = [...older, ...runs];
     pageToken = page.nextPageToken;
   } while (pageToken !== "" && runs.length < settings.sessionRuns);
-  return runs.slice(0, settings.sessionRuns);
+  return runs.slice(-settings.sessionRuns);
 }
