@@ -1,12 +1,12 @@
-// Runs the official A2A compatibility kit against test/tck/server.ts, from a checkout of the kit that the user brings.
-// Fetches nothing but the Python packages the kit names, into an environment of its own below .cache.
+// Runs the official A2A compatibility kit (TCK) against test/tck/server.ts, from a checkout that the user provides. Downloads
+// only the Python packages that the kit lists, into an environment in the user's cache.
 import { execFileSync, spawn } from "node:child_process";
-import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
+import { environmentFolder, interpreterIn } from "./python-cache.mjs";
 
 const USAGE = `usage: npm run tck -- --kit <folder> [--transport jsonrpc|http_json|grpc|all] [--version 1.0|0.3] [--python <command>]`;
 const REPOSITORY = "https://github.com/a2aproject/a2a-tck.git";
@@ -68,7 +68,7 @@ const DEPENDENCIES = "import tomllib, sys; print('\\n'.join(tomllib.load(open(sy
 /** An environment with the kit's packages, made once for each list of them. */
 function environment(kit, python) {
   const packages = execFileSync(python, ["-c", DEPENDENCIES, join(kit, "pyproject.toml")], { encoding: "utf8" });
-  const folder = resolve(".cache", `tck-${createHash("sha256").update(packages).digest("hex").slice(0, 12)}`);
+  const folder = environmentFolder("tck", packages);
   const ready = join(folder, "ready");
   if (!existsSync(ready)) {
     console.log("Installing the kit's Python packages; this is done once and can take some minutes.");
@@ -76,14 +76,10 @@ function environment(kit, python) {
     execFileSync(python, ["-m", "venv", folder], { stdio: "inherit" });
     writeFileSync(join(folder, "packages.txt"), packages);
     const install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", join(folder, "packages.txt")];
-    execFileSync(pythonOf(folder), install, { stdio: "inherit" });
+    execFileSync(interpreterIn(folder), install, { stdio: "inherit" });
     writeFileSync(ready, "");
   }
-  return pythonOf(folder);
-}
-
-function pythonOf(folder) {
-  return process.platform === "win32" ? join(folder, "Scripts", "python.exe") : join(folder, "bin", "python");
+  return interpreterIn(folder);
 }
 
 /** Starts the server on a free port; resolves with its address once it says it. */

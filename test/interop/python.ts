@@ -1,41 +1,52 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { environmentFolder, interpreterIn } from "../../tools/python-cache.mjs";
+import { exited } from "../child-process.js";
 import type { OfficialServer } from "../peers/official.js";
 
-/** An environment of environments.json. */
+/** The name of an environment in environments.json. */
 export type Environment = "a2a-0.3.3" | "a2a-1.3.0" | "acp-1.0.3" | "agora-0.2.0";
 
-/** One of our scripts, and the environment it runs in. */
+/** A script in python/ and the environment it runs in. */
 export interface Script {
   readonly environment: Environment;
-  /** The name of a file in python/, without its ending. */
+  /** The file name without its extension. */
   readonly file: string;
 }
 
 const START_MS = 30_000;
+const STOP_MS = 5_000;
+/** How long a whole scripted conversation may take. */
+const TALK_MS = 180_000;
 
 /** The interpreter of one environment, or undefined where none could be built. */
 export function pythonFor(environment: Environment): string | undefined {
-  const folder = join(".cache", "interop", environment);
-  const python = join(folder, process.platform === "win32" ? "Scripts" : "bin", "python");
-  return existsSync(join(folder, "built-from")) && existsSync(python) ? python : undefined;
+  const requirements = readFileSync(join("test", "interop", `requirements-${environment}.txt`), "utf8");
+  const folder = environmentFolder(environment, requirements);
+  return existsSync(join(folder, "built-with")) ? interpreterIn(folder) : undefined;
 }
 
 function start({ environment, file }: Script, args: readonly string[]): ChildProcess {
   const script = join("test", "interop", "python", `${file}.py`);
-  // Its standard input stays open as long as we live: a server stops when it ends.
+  // A server stops when its standard input ends, so it never outlives this process.
   return spawn(pythonFor(environment) ?? "python3", ["-u", script, ...args], { stdio: ["pipe", "pipe", "pipe"] });
 }
 
-/** A server of an official library, which says its port on its first line. */
+/** Starts a server of an official library. It prints its port on its first line. */
 export async function startPython(script: Script, ...args: readonly string[]): Promise<OfficialServer> {
   const child = start(script, args);
   const printed = collectText(child.stderr);
   const port = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`the Python server did not start: ${printed()}`)), START_MS);
-    child.once("exit", () => reject(new Error(`the Python server ended: ${printed()}`)));
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      reject(new Error(`the Python server did not start within ${START_MS} ms: ${printed()}`));
+    }, START_MS);
+    exited(child).then(() => {
+      clearTimeout(timer);
+      reject(new Error(`the Python server exited: ${printed()}`));
+    }, reject);
     createInterface({ input: child.stdout ?? process.stdin }).once("line", (line) => {
       clearTimeout(timer);
       resolve(line);
@@ -44,23 +55,23 @@ export async function startPython(script: Script, ...args: readonly string[]): P
   return {
     url: `http://127.0.0.1:${port}`,
     async close() {
-      child.removeAllListeners("exit");
-      const ended = new Promise((resolve) => child.once("exit", resolve));
       child.stdin?.end();
-      const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
-      await ended;
+      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+      await exited(child);
       clearTimeout(timer);
     },
   };
 }
 
-/** Runs the scripted conversation of an official client, and returns what it saw at each check. */
+/** Runs the scripted conversation of an official client and returns its result for each check. */
 export async function talk(script: Script, ...args: readonly string[]): Promise<{ readonly [check: string]: unknown }> {
   const child = start(script, args);
   const output = collectText(child.stdout);
   const printed = collectText(child.stderr);
-  const status = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  if (status !== 0) throw new Error(`the Python client ended with ${status}: ${printed()}\n${output()}`);
+  const timer = setTimeout(() => child.kill("SIGKILL"), TALK_MS);
+  const status = await new Promise<number | null>((resolve, reject) => child.once("close", resolve).once("error", reject));
+  clearTimeout(timer);
+  if (status !== 0) throw new Error(`the Python client exited with ${status}: ${printed()}\n${output()}`);
   const lines = output().trim().split("\n");
   return Object.fromEntries(lines.map((line): [string, unknown] => readCheck(JSON.parse(line))));
 }
