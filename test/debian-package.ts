@@ -1,13 +1,13 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-const INSTALL_MS = 300_000;
+const INSTALL_MS = 120_000;
 
-/** Installs a package of the system where that is possible. Whether it worked shows in what is there afterwards. */
+/** Installs a Debian package if this process may. Returns whether the program is there afterwards. */
 export async function installed(name: string, isThere: () => boolean): Promise<boolean> {
   if (isThere()) return true;
   if (process.getuid?.() !== 0) return false;
-  // A machine that has never asked does not know where packages are.
+  // A fresh machine has no package lists.
   for (const steps of [["install"], ["update", "install"]]) {
     for (const step of steps) await aptGet(step, name);
     if (isThere()) return true;

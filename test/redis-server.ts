@@ -4,20 +4,20 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { installed } from "./debian-package.js";
+import { exited } from "./child-process.js";
 
-/** How soon Redis writes to disk what it has answered for. */
+/** When Redis writes acknowledged data to disk. */
 export interface RedisServerOptions {
   readonly appendfsync?: "always" | "everysec" | "no";
 }
 
-/** A Redis of our own: on a free loopback port, with its data in a folder that goes away with it. */
+/** A private Redis on a free loopback port. Its data folder is removed with it. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Of the process that runs now; another one after `restart`. */
+  /** Of the current process; changes with `restart`. */
   readonly pid: number;
-  /** SIGKILL unless told otherwise. Resolves when the process is gone. */
+  /** SIGKILL by default. Resolves when the process has exited. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** On the same port and with the same data. */
   restart(): Promise<void>;
@@ -25,28 +25,23 @@ export interface RedisServer {
 }
 
 const READY_MS = 15_000;
+/** How long Redis may take to exit on SIGTERM. */
+const STOP_MS = 10_000;
 const PROGRAM = "redis-server";
 
-let known: Promise<boolean> | undefined;
-
-/** Whether there is a Redis to test with. Installs it where that is possible; says so loudly where it is not. */
-export function redisAvailable(): Promise<boolean> {
-  known ??= findOrInstall();
-  return known;
-}
-
-async function findOrInstall(): Promise<boolean> {
-  if (await installed(PROGRAM, isThere)) return true;
+/** Whether there is a Redis to test with. Only the global setup installs one: a test file that waited for it has no time limit. */
+export async function redisAvailable(): Promise<boolean> {
+  if (isRedisInstalled()) return true;
   if (process.env["CI"]) throw new Error(`${PROGRAM} is not on the path and could not be installed`);
   process.stderr.write(`\n*** SKIPPED: ${PROGRAM} is not on the path. Install it to run the tests of the Redis store. ***\n\n`);
   return false;
 }
 
-function isThere(): boolean {
-  return spawnSync(PROGRAM, ["--version"], { stdio: "ignore" }).status === 0;
+export function isRedisInstalled(): boolean {
+  return spawnSync(PROGRAM, ["--version"], { stdio: "ignore", timeout: READY_MS }).status === 0;
 }
 
-/** Starts a Redis and waits until it answers. */
+/** Starts a Redis and waits until it accepts connections. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   const server = new OwnRedis(await freePort(), mkdtempSync(join(tmpdir(), "koine-redis-")), options.appendfsync ?? "everysec");
   await server.restart();
@@ -78,7 +73,7 @@ class OwnRedis implements RedisServer {
 
   async restart(): Promise<void> {
     await this.kill("SIGTERM");
-    // No configuration file is read: what is not said here is Redis's own default, on every machine.
+    // No configuration file is read: other settings are Redis's defaults on every machine.
     const settings = [
       ["bind", "127.0.0.1"],
       ["port", `${this.port}`],
@@ -97,10 +92,11 @@ class OwnRedis implements RedisServer {
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     const running = this.#process;
     this.#process = undefined;
-    if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
-    const gone = once(running, "exit");
+    if (running === undefined) return;
     running.kill(signal);
-    await gone;
+    const impatient = setTimeout(() => running.kill("SIGKILL"), STOP_MS);
+    await exited(running);
+    clearTimeout(impatient);
   }
 
   async stop(): Promise<void> {
@@ -109,27 +105,27 @@ class OwnRedis implements RedisServer {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** A test that never came to its end leaves nothing running. */
+  /** A test run that is aborted leaves nothing running. */
   readonly #atExit = (): void => {
     this.#process?.kill("SIGKILL");
     rmSync(this.#folder, { recursive: true, force: true });
   };
 }
 
-/** Redis says on its output when it takes connections, after its data is loaded. */
+/** Redis prints a line when it accepts connections, after loading its data. */
 function ready(started: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`Redis did not start in ${READY_MS} ms`)), READY_MS);
-    let said = "";
+    let output = "";
     const settle = (end: () => void) => {
       clearTimeout(timer);
       end();
     };
     started.once("error", (reason) => settle(() => reject(reason)));
-    started.once("exit", (code) => settle(() => reject(new Error(`Redis ended with ${code}: ${said}`))));
+    started.once("exit", (code) => settle(() => reject(new Error(`Redis exited with ${code}: ${output}`))));
     started.stdout?.setEncoding("utf8").on("data", (text: string) => {
-      said = (said + text).slice(-4_096);
-      if (said.includes("Ready to accept connections")) settle(resolve);
+      output = (output + text).slice(-4_096);
+      if (output.includes("Ready to accept connections")) settle(resolve);
     });
   });
 }

@@ -3,36 +3,36 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { isTerminal, type RemoteAgent } from "../src/index.js";
 import type { ReplicaFacts } from "./chaos/replica.js";
-import { compiled } from "./programs.js";
+import { exited } from "./child-process.js";
 
-/** A server in a process of its own, to be killed. */
+/** A server in its own process, to be killed. */
 export interface ReplicaProcess {
   readonly url: string;
   readonly pid: number;
-  /** The lines it wrote since it is ready. */
-  readonly said: readonly string[];
-  /** SIGKILL. Resolves when the process is gone. */
+  /** The lines it printed after `ready`. */
+  readonly output: readonly string[];
+  /** SIGKILL. Resolves when the process has exited. */
   kill(): Promise<void>;
 }
 
 const running = new Set<ChildProcess>();
 
-/** Starts one and waits until it answers. */
+/** Starts one and waits until it accepts requests. */
 export async function startReplica(facts: ReplicaFacts): Promise<ReplicaProcess> {
   const argv = [compiled("test/chaos/replica.ts"), JSON.stringify(facts)];
   const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
   running.add(child);
-  const gone = once(child, "exit").then(() => running.delete(child));
-  const said: string[] = [];
+  const gone = exited(child).then(() => running.delete(child));
+  const output: string[] = [];
   const lines = createInterface({ input: child.stdout });
-  const [ready] = await Promise.race([once(lines, "line"), gone.then(() => ["ended before it answered"])]);
+  const [ready] = await Promise.race([once(lines, "line"), gone.then(() => ["exited before it was ready"])]);
   const [word, url = ""] = String(ready).split(" ");
   if (word !== "ready") throw new Error(`the replica ${ready}`);
-  lines.on("line", (line) => said.push(line));
+  lines.on("line", (line) => output.push(line));
   return {
     url,
     pid: child.pid ?? 0,
-    said,
+    output,
     async kill() {
       child.kill("SIGKILL");
       await gone;
@@ -40,28 +40,30 @@ export async function startReplica(facts: ReplicaFacts): Promise<ReplicaProcess>
   };
 }
 
-/** Ends whatever a test has left running. */
+/** Kills the replicas that a test left running. */
 export async function killReplicas(): Promise<void> {
-  const ends = [...running].map((child) => {
-    const gone = once(child, "exit");
-    child.kill("SIGKILL");
-    return gone;
-  });
-  await Promise.all(ends);
+  await Promise.all(
+    [...running].map((child) => {
+      child.kill("SIGKILL");
+      return exited(child);
+    }),
+  );
 }
 
-/** What one reader of a counting task has seen: its numbers and its last state, and where it stopped. */
-export interface Seen {
+/** What one reader of a counting task received: its numbers and its last state, and where it stopped. */
+export interface Received {
   readonly numbers: readonly string[];
   readonly state: string;
   readonly cursor: string | undefined;
-  /** Why the stream broke; undefined when it came to its end. */
+  /** Why the stream broke; undefined if it ended. */
   readonly broke: unknown;
 }
 
-/** Reads a task to its end, or to where the stream breaks. With a cursor, the task as it was there is not counted again. */
-export async function readTask(peer: RemoteAgent, taskId: string, after?: string): Promise<Seen> {
-  const numbers: string[] = [];
+/**
+ * Reads a task to its end, or to where the stream breaks. With a cursor, the snapshot at the start is not counted again.
+ * `numbers` may be passed in to follow the progress.
+ */
+export async function readTask(peer: RemoteAgent, taskId: string, after?: string, numbers: string[] = []): Promise<Received> {
   let state = "";
   let cursor = after;
   try {
@@ -77,12 +79,12 @@ export async function readTask(peer: RemoteAgent, taskId: string, after?: string
   }
 }
 
-/** The numbers of an artifact, without who said them. */
+/** The numbers of an artifact, without the process ids. */
 export function numbersOf({ parts }: { readonly parts: readonly { readonly kind: string }[] }): readonly string[] {
   return parts.flatMap((part) => ("text" in part ? [String(part.text).split("@")[0] ?? ""] : []));
 }
 
-/** From 0 on, as the agent says them. */
+/** The numbers from 0 on, as the agent sends them. */
 export function upTo(many: number): readonly string[] {
   return Array.from({ length: many }, (_, number) => String(number));
 }

@@ -1,37 +1,45 @@
+import { existsSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { type AgentFunction, agent, openRedisStore, openSqliteStore, serve } from "../../src/index.js";
 
-/** One replica as a process of its own. Started with its facts as JSON; says `ready <url>` on stdout once it answers. */
+/** One replica in its own process. Takes its facts as JSON and prints `ready <url>` on stdout once it accepts requests. */
 export interface ReplicaFacts {
-  /** Any free one unless told. */
+  /** A free port if absent. */
   readonly port?: number;
-  /** The address callers use where it is not its own: the balancer's. */
+  /** The address callers use if it is another one: the load balancer's. */
   readonly publicUrl?: string;
-  /** Tasks are kept in this Redis, or in this file. */
+  /** Tasks are stored in this Redis, or in this SQLite file. */
   readonly redisUrl?: string;
   readonly file?: string;
   readonly leaseMs: number;
-  /** Tells webhooks on this machine. */
+  /** Sends push notifications to webhooks on this machine. */
   readonly push?: boolean;
 }
 
 const ROOM = 2_000;
-const PUSH_TIMEOUT_MS = 1_000;
+/** Long enough for a webhook on a busy machine: a timed-out delivery would be repeated. */
+const PUSH_TIMEOUT_MS = 10_000;
+const GATE_POLL_MS = 10;
 const facts: ReplicaFacts = JSON.parse(process.argv[2] ?? "{}");
 
-/** Counts aloud: `<how many> <milliseconds between two> <milliseconds before the first>`. Each number says who said it. */
+/**
+ * Counts: `<how many> <milliseconds between two> <milliseconds before the first> [gate]`. Each number carries the process id.
+ * With a gate, the second half is sent only once the file of that name exists.
+ */
 const count: AgentFunction = async function* (message, task) {
-  const [many = 0, everyMs = 0, beforeMs = 0] = message.text.split(" ").map(Number);
+  const [many = 0, everyMs = 0, beforeMs = 0] = message.text.split(" ", 3).map(Number);
+  const [, gate] = / (\/.*)$/.exec(message.text) ?? [];
   task.signal.addEventListener("abort", () => process.stdout.write(`stopped ${task.id}\n`));
   yield task.working();
   await pause(beforeMs, undefined, task);
   for (let number = 0; number < many; number++) {
+    while (gate !== undefined && number === many / 2 && !existsSync(gate)) await pause(GATE_POLL_MS, undefined, task);
     yield task.artifact(`${number}@${process.pid} `, { id: "count", append: number > 0, last: number === many - 1 });
     await pause(everyMs, undefined, task);
   }
 };
 
-/** Asks back when it hears `ask`; anything else it says again, after so many milliseconds: `<milliseconds> <words>`. */
+/** Asks for input on `ask`; echoes anything else after a delay: `<milliseconds> <words>`. */
 const talk: AgentFunction = async function* (message, task) {
   if (task.turn > 1) return `heard: ${message.text}`;
   yield task.working();
