@@ -9,7 +9,6 @@ describe("parseOptions()", () => {
       json: undefined,
       arms: new Set(["koine", "a2a-js"]),
       build: true,
-      help: false,
     });
   });
   test("reads all options", () => {
@@ -19,9 +18,9 @@ describe("parseOptions()", () => {
       json: "out.json",
       arms: new Set(["koine"]),
       build: false,
-      help: false,
     });
   });
+  test("--help is no run", () => expect(parseOptions(["--help"])).toBeUndefined());
   test.each([
     [["--rounds", "0"], "--rounds takes a number from 1 to 1000, not 0"],
     [["--rounds", "many"], "not many"],

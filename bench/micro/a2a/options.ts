@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { COMMON_OPTIONS, parseRounds } from "../../harness/driver.js";
 
 export type Family = "koine" | "a2a-js";
 
@@ -12,7 +13,6 @@ export interface Options {
   /** Who runs beside the floor. */
   readonly arms: ReadonlySet<Family>;
   readonly build: boolean;
-  readonly help: boolean;
 }
 
 export const HELP = `npm run bench:a2a -- [options]
@@ -35,38 +35,29 @@ A run whose second floor is not within 0.95 to 1.05 of the first is inconclusive
 const SECTIONS: readonly string[] = ["server", "both", "streams", "grpc", "memory", "codec"];
 const FAMILIES: readonly Family[] = ["koine", "a2a-js"];
 
-/** Throws an Error with a sentence for the user when an option is not understood. */
-export function parseOptions(argv: readonly string[]): Options {
+/** Undefined if only the help is asked for. Throws an Error with a message for the user on invalid options. */
+export function parseOptions(argv: readonly string[]): Options | undefined {
   const { values } = parseArgs({
     args: [...argv],
     options: {
-      quick: { type: "boolean", default: false },
+      ...COMMON_OPTIONS,
       memory: { type: "boolean", default: false },
-      rounds: { type: "string" },
       arms: { type: "string", default: FAMILIES.join(",") },
-      json: { type: "string" },
       section: { type: "string" },
-      "no-build": { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
     },
   });
+  if (values.help) return undefined;
   if (values.quick && values.memory) throw new Error("--quick and --memory cannot go together");
+  const arms = new Set(values.arms.split(",").map(parseFamily));
   return {
     mode: values.quick ? "quick" : values.memory ? "memory" : "full",
     rounds: values.rounds === undefined ? undefined : parseRounds(values.rounds),
     json: values.json,
     section: values.section === undefined ? undefined : parseSection(values.section),
-    arms: new Set(values.arms.split(",").map(parseFamily)),
-    build: !values["no-build"],
-    help: values.help,
+    arms,
+    // Only Koine's arms run what is built.
+    build: !values["no-build"] && arms.has("koine"),
   };
-}
-
-function parseRounds(text: string): number {
-  const rounds = Number(text);
-  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 1000)
-    throw new Error(`--rounds takes a number from 1 to 1000, not ${text}`);
-  return rounds;
 }
 
 function parseSection(text: string): string {

@@ -1,9 +1,7 @@
-import { type Conclusion, conclude, isConclusive, ratiosOf, tooCloseToCall, verdictOf } from "../../harness/conclude.js";
+import { type Conclusion, conclude, isConclusive, ratiosOf, tooCloseToCall } from "../../harness/conclude.js";
+import { type BenchContext, resultOf } from "../../harness/driver.js";
 import { hasH2load } from "../../harness/h2load.js";
-import { describeMachine } from "../../harness/machine.js";
-import type { Cores } from "../../harness/processes.js";
 import { stopAllWorkers } from "../../harness/processes.js";
-import type { Progress } from "../../harness/progress.js";
 import type { BenchResult, Machine, Row } from "../../harness/result.js";
 import { type Arm, runSection } from "../../harness/rounds.js";
 import { median } from "../../harness/statistics.js";
@@ -12,14 +10,6 @@ import { FULL_KEYS, QUICK_KEYS, RATIOS, type SectionName } from "./ratios.js";
 import { bothArms, codecArms, grpcArms, memoryArms, type SectionSettings, serverArms, streamArms } from "./sections.js";
 import { type Stage, setStage } from "./stage.js";
 import { growthOf, isFlat, watchTasksKept } from "./tasks-kept.js";
-
-export interface BenchSurroundings {
-  readonly dist: string;
-  readonly cores: Cores;
-  readonly progress: Progress;
-  /** When the process started, in milliseconds since the epoch: the budget of a quick run counts from there. */
-  readonly startedAtMs: number;
-}
 
 const QUICK_BUDGET_MS = 44_000;
 const QUICK: SectionSettings = {
@@ -41,32 +31,21 @@ const QUICK_ROUNDS = 24;
 const FULL_ROUNDS = 20;
 const MEMORY_ROUNDS = 3;
 
-/** Runs what the options ask for and says what came out. */
-export async function runBench(options: Options, surroundings: BenchSurroundings): Promise<BenchResult> {
-  const machine = describeMachine(surroundings.cores);
-  const stage = await setStage(surroundings.dist, options.arms, surroundings.cores);
-  const run = { options, stage, ...surroundings };
+/** Runs the sections that the options select. */
+export async function runBench(options: Options, context: BenchContext): Promise<BenchResult> {
+  const { machine, dist, cores } = context;
+  const stage = await setStage(dist, options.arms, cores);
+  const run = { options, stage, ...context };
   const rows =
     options.mode === "quick" ? await runQuick(run) : options.mode === "full" ? await runFull(run) : await runMemory(run);
   const conclusion = conclude(RATIOS, rows);
-  return {
-    schema: 1,
-    bench: "a2a",
-    mode: options.mode,
-    startedAt: new Date(surroundings.startedAtMs).toISOString(),
-    seconds: Math.round((Date.now() - surroundings.startedAtMs) / 1000),
-    machine,
-    rounds: rows[0]?.series.length ?? 0,
-    rows,
-    ...conclusion,
-    ...(options.mode === "memory"
-      ? concludeMemory(rows)
-      : { verdict: verdictOf(conclusion, options.mode === "quick" ? QUICK_KEYS : FULL_KEYS) }),
-    notes: notesOf(machine, rows, conclusion),
-  };
+  const notes = notesOf(machine, rows, conclusion);
+  const wanted = options.mode === "quick" ? QUICK_KEYS : FULL_KEYS;
+  const result = resultOf(context, { bench: "a2a", mode: options.mode, rows, conclusion, wanted, notes });
+  return options.mode === "memory" ? { ...result, ...concludeMemory(rows) } : result;
 }
 
-interface Run extends BenchSurroundings {
+interface Run extends BenchContext {
   readonly options: Options;
   readonly stage: Stage;
 }

@@ -26,7 +26,7 @@ const WORKER_FILES = { floor: "floor", koine: "koine", "a2a-js": "sdk" } as cons
 
 /** Sets the stage: one arm is asked for each kind of answer first, because the floor must answer with as many bytes. */
 export async function setStage(dist: string, families: ReadonlySet<Family>, cores: Cores): Promise<Stage> {
-  const file = (name: string) => join(dist, "bench", "a2a", "workers", `${name}.js`);
+  const file = (name: string) => join(dist, "bench", "micro", "a2a", "workers", `${name}.js`);
   const startServer = async (family: Family | "floor", mode: Mode, shape?: Shape): Promise<ServerWorker> => {
     const worker = startWorker(`${family} server`, file(`${WORKER_FILES[family]}-server`), cores.server);
     const address = await worker.ask<ServerAddress>("start", { mode, shape });

@@ -1,21 +1,17 @@
 import { parseArgs } from "node:util";
+import { COMMON_OPTIONS, type CommonOptions, commonOptions } from "../../harness/driver.js";
 import { ALL_PAIRS, FEW_PAIRS, type Pair, parsePairs } from "./pairs.js";
 import { WIRES } from "./wires/all.js";
 
-export interface Options {
+export interface Options extends CommonOptions {
   readonly mode: "quick" | "full";
   readonly pairs: readonly Pair[];
-  readonly rounds: number;
-  readonly json: string | undefined;
-  readonly build: boolean;
-  readonly help: boolean;
 }
 
 const ROUNDS = 15;
 const QUICK_ROUNDS = 9;
 /** The fewest that give an interval. */
 const ALL_ROUNDS = 6;
-const MOST_ROUNDS = 1_000;
 
 export const HELP = `npm run bench:gateway -- [options]
 
@@ -34,30 +30,21 @@ ways (twice), Koine in relay, Koine adopting tasks in memory, and in SQLite. Pri
 Only ratios within one run mean anything. A run whose second proxy is not within 0.95 to 1.05 of the first is inconclusive.
 Pairs with gRPC need h2load (Debian's nghttp2-client).`;
 
-/** Throws an Error with a sentence for the user when an option is not understood. */
-export function parseOptions(argv: readonly string[]): Options {
+/** Undefined if only the help is asked for. Throws an Error with a message for the user on invalid options. */
+export function parseOptions(argv: readonly string[]): Options | undefined {
   const { values } = parseArgs({
     args: [...argv],
     options: {
-      quick: { type: "boolean", default: false },
+      ...COMMON_OPTIONS,
       all: { type: "boolean", default: false },
       pairs: { type: "string" },
-      rounds: { type: "string" },
-      json: { type: "string" },
-      "no-build": { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
     },
   });
+  if (values.help) return undefined;
   if (values.all && (values.quick || values.pairs !== undefined)) throw new Error("--all goes with neither --quick nor --pairs");
-  const rounds = Number(values.rounds ?? (values.quick ? QUICK_ROUNDS : values.all ? ALL_ROUNDS : ROUNDS));
-  if (!Number.isInteger(rounds) || rounds < 1 || rounds > MOST_ROUNDS)
-    throw new Error(`--rounds takes a number from 1 to ${MOST_ROUNDS}, not ${values.rounds}`);
   return {
+    ...commonOptions(values, { full: values.all ? ALL_ROUNDS : ROUNDS, quick: QUICK_ROUNDS }),
     mode: values.quick ? "quick" : "full",
     pairs: values.pairs === undefined ? (values.all ? ALL_PAIRS : FEW_PAIRS) : parsePairs(values.pairs),
-    rounds,
-    json: values.json,
-    build: !values["no-build"],
-    help: values.help,
   };
 }

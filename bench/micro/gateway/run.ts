@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Conclusion, isConclusive, tooCloseToCall, verdictOf } from "../../harness/conclude.js";
+import { type Conclusion, isConclusive } from "../../harness/conclude.js";
+import { type BenchContext, closeCalls, resultOf } from "../../harness/driver.js";
 import { hasH2load } from "../../harness/h2load.js";
-import { describeMachine } from "../../harness/machine.js";
-import { type Cores, stopAllWorkers } from "../../harness/processes.js";
-import type { Progress } from "../../harness/progress.js";
+import { stopAllWorkers } from "../../harness/processes.js";
 import type { BenchResult, Machine, Row } from "../../harness/result.js";
 import { runSection } from "../../harness/rounds.js";
 import { median } from "../../harness/statistics.js";
@@ -15,14 +14,6 @@ import type { Options } from "./options.js";
 import { hasStreams, needsTool, type Pair } from "./pairs.js";
 import { concludeGateway, type SectionKind, sectionOf, targetsOf } from "./ratios.js";
 import { setStage, type Work } from "./stage.js";
-
-export interface Surroundings {
-  readonly dist: string;
-  readonly cores: Cores;
-  readonly progress: Progress;
-  /** When the process started, in milliseconds since the epoch: the budget of a quick run counts from there. */
-  readonly startedAtMs: number;
-}
 
 /** What one section of a pair does, and how it gets warm. */
 const WORK: Readonly<Record<SectionKind, Work & { readonly warmUp: Window }>> = {
@@ -47,35 +38,24 @@ const LOADED_SHARE = 0.7;
 /** Below this share of its core the proxy was waiting for somebody else, and the ratios flatter whoever is compared with it. */
 const BUSY = 0.85;
 
-/** Runs what the options ask for and says what came out. */
-export async function runGateway(options: Options, surroundings: Surroundings): Promise<BenchResult> {
-  const machine = describeMachine(surroundings.cores);
+/** Runs the sections that the options select. */
+export async function runGateway(options: Options, context: BenchContext): Promise<BenchResult> {
   const pairs = options.pairs.filter((pair) => !needsTool(pair) || hasH2load());
   const rows: Row[] = [];
   for (const [index, pair] of pairs.entries()) {
-    const perPairMs = (surroundings.startedAtMs + QUICK_BUDGET_MS - Date.now()) / (pairs.length - index);
+    const perPairMs = (context.startedAtMs + QUICK_BUDGET_MS - Date.now()) / (pairs.length - index);
     const budgetMs = options.mode === "quick" ? perPairMs : Number.POSITIVE_INFINITY;
-    rows.push(...(await runPair(pair, options, { ...surroundings, budgetMs })));
+    rows.push(...(await runPair(pair, options, { ...context, budgetMs })));
     // The next pair starts from nothing: idle processes with full heaps would disturb it.
     stopAllWorkers();
   }
   const conclusion = concludeGateway(pairs, rows);
-  return {
-    schema: 1,
-    bench: "gateway",
-    mode: options.mode,
-    startedAt: new Date(surroundings.startedAtMs).toISOString(),
-    seconds: Math.round((Date.now() - surroundings.startedAtMs) / 1000),
-    machine,
-    rounds: rows[0]?.series.length ?? 0,
-    rows,
-    ...conclusion,
-    verdict: verdictOf(conclusion, targetsOf(options.pairs)),
-    notes: notesOf(machine, rows, conclusion, options.pairs.length - pairs.length),
-  };
+  const notes = notesOf(context.machine, rows, conclusion, options.pairs.length - pairs.length);
+  const wanted = targetsOf(options.pairs);
+  return resultOf(context, { bench: "gateway", mode: options.mode, rows, conclusion, wanted, notes });
 }
 
-interface PairRun extends Surroundings {
+interface PairRun extends BenchContext {
   /** How long the whole pair may take. */
   readonly budgetMs: number;
 }
@@ -113,8 +93,7 @@ function notesOf(machine: Machine, rows: readonly Row[], conclusion: Conclusion,
     notes.push(
       `The proxy measured twice came out as ${again?.toFixed(3)} of itself, not within 0.95 to 1.05: nothing is decided.`,
     );
-  const close = tooCloseToCall(conclusion);
-  if (close.length > 0) notes.push(`Too close to call in one run: ${close.join(", ")}.`);
+  notes.push(...closeCalls(conclusion));
   const idle = rows.filter((row) => row.arm === "proxy" && row.section.endsWith("throughput") && busyOf(row) < BUSY);
   if (idle.length > 0)
     notes.push(

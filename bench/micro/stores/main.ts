@@ -1,20 +1,17 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { redisAvailable, startRedis } from "../../../test/redis-server.js";
-import { conclude, tooCloseToCall, verdictOf } from "../../harness/conclude.js";
-import { buildIfStale, emitBench } from "../../harness/emit.js";
-import { describeMachine } from "../../harness/machine.js";
-import { findCores, stopAllWorkers, stopWorkersOnExit } from "../../harness/processes.js";
-import { createProgress } from "../../harness/progress.js";
-import { renderLastLine, renderReport } from "../../harness/report.js";
-import type { BenchResult } from "../../harness/result.js";
+import { conclude } from "../../harness/conclude.js";
+import {
+  type BenchContext,
+  type CommonOptions,
+  closeCalls,
+  type Measured,
+  parseCommonOptions,
+  resultOf,
+  runDriver,
+} from "../../harness/driver.js";
 import type { StoreArm } from "./arms.js";
 import { RATIOS, TARGETS, TITLES } from "./ratios.js";
 import { runStores } from "./run.js";
-
-/** `npm run bench:stores`. Exit codes: 0 measured, whatever came out; 1 could not measure; 2 usage. */
 
 const HELP = `npm run bench:stores -- [options]
 
@@ -30,49 +27,17 @@ the rest of a cut stream takes. Prints a table with the ratio to memory and, as 
 
 Only ratios within one run mean anything.`;
 
-const ROUNDS = 15;
-const QUICK_ROUNDS = 5;
-const root = fileURLToPath(new URL("../../../", import.meta.url));
+const ROUNDS = { full: 15, quick: 5 };
 const servers: { stop(): Promise<void> }[] = [];
 
-interface Options {
-  readonly quick: boolean;
-  readonly rounds: number;
-  readonly json: string | undefined;
-  readonly build: boolean;
-}
-
-async function main(options: Options): Promise<void> {
-  const startedAtMs = performance.timeOrigin;
-  stopWorkersOnExit();
-  if (options.build) buildIfStale(root);
-  emitBench(root);
-  const cores = findCores();
-  const machine = describeMachine(cores);
-  const progress = createProgress(process.stderr);
+async function measure({ quick, rounds }: CommonOptions, context: BenchContext): Promise<Measured> {
   try {
-    const rows = await runStores({ dist: join(root, "dist"), cores, progress, rounds: options.rounds, redisUrl });
+    const rows = await runStores({ ...context, rounds, redisUrl });
     const conclusion = conclude(RATIOS, rows);
-    const close = tooCloseToCall(conclusion);
-    const result: BenchResult = {
-      schema: 1,
-      bench: "stores",
-      mode: options.quick ? "quick" : "full",
-      startedAt: new Date(startedAtMs).toISOString(),
-      seconds: Math.round((Date.now() - startedAtMs) / 1000),
-      machine,
-      rounds: options.rounds,
-      rows,
-      ...conclusion,
-      verdict: verdictOf(conclusion, TARGETS),
-      notes: close.length === 0 ? [] : [`Too close to call in one run: ${close.join(", ")}.`],
-    };
-    progress.clear();
-    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(result, null, 2)}\n`);
-    process.stdout.write(`${renderReport(result, TITLES)}\n\n${renderLastLine(result)}\n`);
+    const mode = quick ? "quick" : "full";
+    const notes = closeCalls(conclusion);
+    return { result: resultOf(context, { bench: "stores", mode, rows, conclusion, wanted: TARGETS, notes }), titles: TITLES };
   } finally {
-    progress.clear();
-    stopAllWorkers();
     await Promise.all(servers.map((server) => server.stop()));
   }
 }
@@ -80,7 +45,7 @@ async function main(options: Options): Promise<void> {
 async function redisUrl(promise: StoreArm["promise"]): Promise<string | undefined> {
   if (promise !== "everysec" && promise !== "always") return undefined;
   if (!(await redisAvailable())) {
-    process.stderr.write("redis-server is not on this machine: its arms are left out\n");
+    process.stderr.write("redis-server is not installed: its arms are skipped\n");
     return undefined;
   }
   const server = await startRedis({ appendfsync: promise });
@@ -88,31 +53,4 @@ async function redisUrl(promise: StoreArm["promise"]): Promise<string | undefine
   return server.url;
 }
 
-function readOptions(): Options | undefined {
-  const { values } = parseArgs({
-    options: {
-      quick: { type: "boolean", default: false },
-      rounds: { type: "string" },
-      json: { type: "string" },
-      "no-build": { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
-  });
-  if (values.help) return undefined;
-  const rounds = values.rounds === undefined ? (values.quick ? QUICK_ROUNDS : ROUNDS) : Number(values.rounds);
-  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 1000) throw new Error("--rounds takes a number from 1 to 1000");
-  return { quick: values.quick, rounds, json: values.json, build: !values["no-build"] };
-}
-
-try {
-  const options = readOptions();
-  if (options === undefined) process.stdout.write(`${HELP}\n`);
-  else
-    await main(options).catch((thrown: unknown) => {
-      process.stderr.write(`bench:stores: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
-      process.exitCode = 1;
-    });
-} catch (thrown) {
-  process.stderr.write(`${thrown instanceof Error ? thrown.message : String(thrown)}\n\n${HELP}\n`);
-  process.exitCode = 2;
-}
+await runDriver({ name: "bench:stores", help: HELP, parse: (argv) => parseCommonOptions(argv, ROUNDS), measure });

@@ -35,7 +35,7 @@ interface Running {
 export async function runStores(bench: StoresBench): Promise<readonly Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "koine-bench-stores-"));
   try {
-    const load = startWorker("load", join(bench.dist, "bench", "stores", "workers", "task-load.js"), bench.cores.load);
+    const load = startWorker("load", join(bench.dist, "bench", "micro", "stores", "workers", "task-load.js"), bench.cores.load);
     const running: Running[] = [];
     for (const arm of STORE_ARMS) {
       const started = await startArm(bench, arm, folder);
@@ -69,7 +69,7 @@ async function startArm(bench: StoresBench, arm: StoreArm, folder: string): Prom
   mkdirSync(own);
   const server = startWorker(
     `${arm.name} server`,
-    join(bench.dist, "bench", "stores", "workers", "store-server.js"),
+    join(bench.dist, "bench", "micro", "stores", "workers", "store-server.js"),
     bench.cores.server,
   );
   const options: StartStoreServer = { arm, folder: own, ...(redisUrl === undefined ? {} : { redisUrl }) };

@@ -1,0 +1,175 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { type Conclusion, tooCloseToCall, verdictOf } from "./conclude.js";
+import { buildIfStale, emitBench } from "./emit.js";
+import { describeMachine } from "./machine.js";
+import { type Cores, findCores, stopAllWorkers, stopWorkersOnExit } from "./processes.js";
+import { createProgress, type Progress } from "./progress.js";
+import { renderLastLine, renderReport, type Titles } from "./report.js";
+import type { BenchResult, Machine, Row } from "./result.js";
+
+/** What every bench runs with. */
+export interface BenchContext {
+  readonly root: string;
+  readonly dist: string;
+  readonly cores: Cores;
+  readonly machine: Machine;
+  readonly progress: Progress;
+  /** When the process started, in milliseconds since the epoch: the budget of a quick run counts from there. */
+  readonly startedAtMs: number;
+}
+
+export interface DriverOptions {
+  /** The file that gets the whole result. */
+  readonly json: string | undefined;
+  readonly build: boolean;
+}
+
+/** The command line of one bench. */
+export interface Driver<O extends DriverOptions> {
+  readonly name: string;
+  readonly help: string;
+  /** Undefined if only the help is asked for. Throws an Error with a message for the user on invalid options. */
+  parse(argv: readonly string[]): O | undefined;
+  measure(options: O, context: BenchContext): Promise<Measured>;
+}
+
+export interface Measured {
+  readonly result: BenchResult;
+  readonly titles: Titles;
+  /** Written to the file beside the result. */
+  readonly details?: object;
+}
+
+/** Runs a bench as a program. Exit codes: 0 measured, whatever the verdict; 1 could not measure; 2 usage. */
+export async function runDriver<O extends DriverOptions>(driver: Driver<O>): Promise<void> {
+  let options: O | undefined;
+  try {
+    options = driver.parse(process.argv.slice(2));
+  } catch (thrown) {
+    process.stderr.write(`${messageOf(thrown)}\n\n${driver.help}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  if (options === undefined) {
+    process.stdout.write(`${driver.help}\n`);
+    return;
+  }
+  try {
+    await measureAndReport(driver, options);
+  } catch (thrown) {
+    process.stderr.write(`${driver.name}: ${messageOf(thrown)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+async function measureAndReport<O extends DriverOptions>(driver: Driver<O>, options: O): Promise<void> {
+  const startedAtMs = performance.timeOrigin;
+  const root = fileURLToPath(new URL("../../", import.meta.url));
+  stopWorkersOnExit();
+  if (options.build) buildIfStale(root);
+  emitBench(root);
+  const cores = findCores();
+  const progress = createProgress(process.stderr);
+  const context = { root, dist: join(root, "dist"), cores, machine: describeMachine(cores), progress, startedAtMs };
+  try {
+    const { result, titles, details } = await driver.measure(options, context);
+    progress.clear();
+    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ ...result, ...details }, null, 2)}\n`);
+    process.stdout.write(`${renderReport(result, titles)}\n\n${renderLastLine(result)}\n`);
+  } finally {
+    progress.clear();
+    stopAllWorkers();
+  }
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The parts of a result that differ between benches. */
+export interface ResultParts extends Pick<BenchResult, "bench" | "mode" | "rows" | "notes"> {
+  readonly conclusion: Conclusion;
+  /** The keys whose targets decide the verdict. */
+  readonly wanted: readonly string[];
+}
+
+export function resultOf(
+  { machine, startedAtMs }: Pick<BenchContext, "machine" | "startedAtMs">,
+  { bench, mode, rows, notes, conclusion, wanted }: ResultParts,
+): BenchResult {
+  return {
+    schema: 1,
+    bench,
+    mode,
+    startedAt: new Date(startedAtMs).toISOString(),
+    seconds: Math.round((Date.now() - startedAtMs) / 1000),
+    machine,
+    rounds: roundsOf(rows),
+    rows,
+    ...conclusion,
+    verdict: verdictOf(conclusion, wanted),
+    notes,
+  };
+}
+
+function roundsOf(rows: readonly Row[]): number {
+  return rows[0]?.series.length ?? 0;
+}
+
+/** A note about targets that one run does not decide; none if there are no such targets. */
+export function closeCalls(conclusion: Conclusion): readonly string[] {
+  const close = tooCloseToCall(conclusion);
+  return close.length === 0 ? [] : [`Too close to call in one run: ${close.join(", ")}.`];
+}
+
+/** The options that every bench takes, for `parseArgs`. */
+export const COMMON_OPTIONS = {
+  quick: { type: "boolean", default: false },
+  rounds: { type: "string" },
+  json: { type: "string" },
+  "no-build": { type: "boolean", default: false },
+  help: { type: "boolean", default: false },
+} as const;
+
+/** The options of a bench that has no others but these. */
+export interface CommonOptions extends DriverOptions {
+  readonly quick: boolean;
+  readonly rounds: number;
+}
+
+/** `rounds` are the defaults of a full and of a quick run. */
+export function parseCommonOptions(
+  argv: readonly string[],
+  rounds: { readonly full: number; readonly quick: number },
+): CommonOptions | undefined {
+  const { values } = parseArgs({ args: [...argv], options: COMMON_OPTIONS });
+  return values.help ? undefined : commonOptions(values, rounds);
+}
+
+interface CommonValues {
+  readonly quick: boolean;
+  readonly rounds?: string | undefined;
+  readonly json?: string | undefined;
+  readonly "no-build": boolean;
+}
+
+export function commonOptions(values: CommonValues, rounds: { readonly full: number; readonly quick: number }): CommonOptions {
+  return {
+    quick: values.quick,
+    rounds: values.rounds === undefined ? rounds[values.quick ? "quick" : "full"] : parseRounds(values.rounds),
+    json: values.json,
+    build: !values["no-build"],
+  };
+}
+
+const MOST_ROUNDS = 1_000;
+
+export function parseRounds(text: string): number {
+  const rounds = Number(text);
+  if (!Number.isInteger(rounds) || rounds < 1 || rounds > MOST_ROUNDS)
+    throw new Error(`--rounds takes a number from 1 to ${MOST_ROUNDS}, not ${text}`);
+  return rounds;
+}
