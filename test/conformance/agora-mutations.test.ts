@@ -5,33 +5,29 @@ import { runConformance } from "../../conformance/run.js";
 import { mount, type Server } from "../../src/index.js";
 import { agora } from "../../src/protocols/agora/index.js";
 import { requirements } from "../../src/protocols/agora/requirements.js";
-import type { Subject } from "../../src/protocols/requirement.js";
 import { bearerTokens } from "../../src/public/auth.js";
 import type { Exchange, HttpRequest, HttpResponse } from "../../src/transport/exchange.js";
 import { startAgora, weatherAgent } from "../peers/agora.js";
-import { asIs, bent, type WholeResponse } from "./broken.js";
+import { bodyOf, type ChangeResponse, expectCaught, intercept, interceptText, unchanged } from "./intercept.js";
 
 const ALICE = "alice-token-0123456789";
 const TIMEOUT_MS = 3_000;
 
 interface Mutation {
   readonly what: string;
-  /** Each of them must see the fault. */
+  /** Each of them must catch the fault. */
   readonly caught: readonly string[];
-  /** Bends what goes in. */
-  ask?(request: HttpRequest): HttpRequest;
-  /** Bends what comes out: the text, or the whole response. */
-  answer?(text: string, response: WholeResponse, request: HttpRequest): string | HttpResponse;
+  readonly ask?: (request: HttpRequest) => HttpRequest;
+  readonly answer?: ChangeResponse;
 }
 
-const sent = ({ body }: HttpRequest): string => new TextDecoder().decode(body);
 const withBody = (request: HttpRequest, text: string): HttpRequest => ({ ...request, body: new TextEncoder().encode(text) });
 const reply = (status: number, body: string): HttpResponse => ({ status, headers: { "content-type": "application/json" }, body });
 const isMessage = ({ method, path }: HttpRequest): boolean => method === "POST" && !path.startsWith("/conversations/");
 const isDiscovery = ({ method, path }: HttpRequest): boolean => method === "GET" && /^\/\.?well-?known/.test(path);
 const isFurther = ({ method, path }: HttpRequest): boolean => method === "POST" && path.startsWith("/conversations/");
 
-/** A good server with one fault each. Every fault must be seen by the requirements that are there for it. */
+/** A good server with one fault each. Every fault must be caught by the requirements for it. */
 const MUTATIONS: readonly Mutation[] = [
   {
     what: "every error with 200",
@@ -112,7 +108,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     what: "white space trimmed",
     caught: ["natural:whitespace"],
-    ask: (request) => withBody(request, sent(request).replaceAll(/\\n|\\r|\\t/g, "")),
+    ask: (request) => withBody(request, bodyOf(request).replaceAll(/\\n|\\r|\\t/g, "")),
   },
   {
     what: "JSON read where text is meant",
@@ -132,7 +128,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     what: "sources that must be a list",
     caught: ["natural:sources-null"],
-    answer: (text, _response, request) => (sent(request).includes('"protocolSources":null') ? reply(400, NO) : text),
+    answer: (text, _response, request) => (bodyOf(request).includes('"protocolSources":null') ? reply(400, NO) : text),
   },
   {
     what: "any text believed",
@@ -147,12 +143,12 @@ const MUTATIONS: readonly Mutation[] = [
   {
     what: "every document accepted",
     caught: ["document:no-source", "ssrf:other-schemes"],
-    answer: (text, _response, request) => (sent(request).includes('"protocolHash":"') ? reply(200, YES) : text),
+    answer: (text, _response, request) => (bodyOf(request).includes('"protocolHash":"') ? reply(200, YES) : text),
   },
   {
     what: "a listed document forgotten",
     caught: ["document:listed-needs-no-source", "document:listed-is-served"],
-    ask: (request) => withBody(request, sent(request).replace("tT1xVLiFxhyOws187bu41HYmhWw=", "tT1xVLiFxhyOws187bu41HYmhWA=")),
+    ask: (request) => withBody(request, bodyOf(request).replace("tT1xVLiFxhyOws187bu41HYmhWw=", "tT1xVLiFxhyOws187bu41HYmhWA=")),
   },
   {
     what: "hashes in another alphabet",
@@ -207,19 +203,19 @@ const MUTATIONS: readonly Mutation[] = [
   {
     what: "words that end after nine rounds",
     caught: ["negotiation:ten-rounds"],
-    answer: (text, _response, request) => (sent(request).includes("(10)") ? reply(400, NO) : text),
+    answer: (text, _response, request) => (bodyOf(request).includes("(10)") ? reply(400, NO) : text),
   },
   {
     what: "a negotiator that accepts all",
     caught: ["negotiation:does-not-accept-all"],
     answer: (text, _response, request) =>
-      sent(request).includes("negotiation") ? text.replace(/"body":".*"/, '"body":"{\\"accept\\":\\"x\\"}"') : text,
+      bodyOf(request).includes("negotiation") ? text.replace(/"body":".*"/, '"body":"{\\"accept\\":\\"x\\"}"') : text,
   },
   {
     what: "a negotiator that names no document",
     caught: ["negotiation:offers-what-is-listed"],
     answer: (text, _response, request) =>
-      sent(request).includes("negotiation") ? text.replace(/"body":".*"/, '"body":"fine"') : text,
+      bodyOf(request).includes("negotiation") ? text.replace(/"body":".*"/, '"body":"fine"') : text,
   },
   {
     what: "the inside of the program in words",
@@ -234,7 +230,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     what: "what failed told as done",
     caught: ["error:agent-fails", "error:agent-rejects", "error:in-a-conversation"],
-    answer: (text, _response, request) => (/conform: (fail|reject)/.test(sent(request)) ? reply(200, YES) : text),
+    answer: (text, _response, request) => (/conform: (fail|reject)/.test(bodyOf(request)) ? reply(200, YES) : text),
   },
   {
     what: "a receipt without an id",
@@ -249,13 +245,13 @@ const MUTATIONS: readonly Mutation[] = [
   {
     what: "work done twice",
     caught: ["receipt:idempotent"],
-    ask: (request) => withBody(request, sent(request).replace(/"idempotency_key":"[^"]*"/, `"later":"${crypto.randomUUID()}"`)),
+    ask: (request) => withBody(request, bodyOf(request).replace(/"idempotency_key":"[^"]*"/, `"later":"${crypto.randomUUID()}"`)),
   },
   {
     what: "refusals that tell what is behind an address",
     caught: ["ssrf:tells-nothing"],
     answer: (text, _response, request) =>
-      text.replaceAll("Failed to download protocol", `Failed to download protocol ${sent(request).length} refused`),
+      text.replaceAll("Failed to download protocol", `Failed to download protocol ${bodyOf(request).length} refused`),
   },
   {
     what: "a text for a text",
@@ -268,7 +264,7 @@ const NO = '{"status":"error","message":"no, not this","body":"no, not this"}';
 const YES = '{"status":"success","body":"yes"}';
 
 /** The second DELETE of one conversation, and that of an unknown one, is not found. */
-function once(): NonNullable<Mutation["answer"]> {
+function once(): ChangeResponse {
   const opened = new Set<string>();
   return (text, _response, { method, path }) => {
     const [, id] = /"conversationId":"([^"]+)"/.exec(text) ?? [];
@@ -278,7 +274,7 @@ function once(): NonNullable<Mutation["answer"]> {
 }
 
 /** One bad message closes a conversation. */
-function dead(): NonNullable<Mutation["answer"]> {
+function dead(): ChangeResponse {
   const closed = new Set<string>();
   return (text, response, request) => {
     if (isFurther(request) && closed.has(request.path)) return reply(404, NO);
@@ -287,57 +283,38 @@ function dead(): NonNullable<Mutation["answer"]> {
   };
 }
 
-function mutated({ ask = asIs, answer }: Mutation): Exchange {
-  return bent(ask, (response, request) => {
-    const changed = answer?.(response.body.toString("utf8"), response, request) ?? response;
-    return typeof changed === "string" ? { ...response, body: changed } : changed;
-  });
-}
+const idsOf = (keys: readonly string[]): readonly string[] => keys.map((key) => `agora:0.2:${key}`);
 
-async function outcomesOf(subject: Pick<Subject, "url"> & Partial<Subject>, keys: readonly string[]): Promise<readonly string[]> {
-  const whole = { exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID(), ...subject };
-  const ids = keys.map((key) => `agora:0.2:${key}`);
-  const { verdicts } = await runConformance(whole, [{ id: "agora", requirements: async () => requirements }], {
-    only: ids,
-    timeoutMs: TIMEOUT_MS,
-  });
-  const outcomes = new Map(verdicts.map(({ id, outcome }) => [id, outcome]));
-  return keys.map((key) => `${key} ${outcomes.get(`agora:0.2:${key}`)}`);
-}
-
-/** Lets a request in that brings no credentials, or wrong ones. */
-const letsIn = (isOpen: (request: HttpRequest) => boolean): Exchange =>
-  bent((request) =>
+/** Admits requests without credentials, or with wrong ones. */
+const admitting = (isOpen: (request: HttpRequest) => boolean): Exchange =>
+  intercept((request) =>
     isOpen(request) ? { ...request, headers: { ...request.headers, authorization: `Bearer ${ALICE}` } } : request,
   );
 
 /** A duty about credentials, and a server that does not keep it. */
 const UNGUARDED: { readonly [key: string]: Exchange } = {
-  "discovery:is-public": bent(asIs, (response, { path, headers }) =>
+  "discovery:is-public": intercept(unchanged, (response, { path, headers }) =>
     path === "/.wellknown" && headers["authorization"] === undefined ? reply(401, NO) : response,
   ),
-  "auth:message": bent(asIs, (response) => ({ ...response, headers: { "content-type": "application/json" } })),
-  "auth:wrong": letsIn(({ headers }) => headers["authorization"] === "Bearer wrong"),
-  "auth:negotiation": letsIn((request) => sent(request).includes('"negotiation"')),
-  "auth:conversation": letsIn(isFurther),
-  "auth:delete": letsIn(({ method }) => method === "DELETE"),
+  "auth:message": intercept(unchanged, (response) => ({ ...response, headers: { "content-type": "application/json" } })),
+  "auth:wrong": admitting(({ headers }) => headers["authorization"] === "Bearer wrong"),
+  "auth:negotiation": admitting((request) => bodyOf(request).includes('"negotiation"')),
+  "auth:conversation": admitting(isFurther),
+  "auth:delete": admitting(({ method }) => method === "DELETE"),
 };
 const SPEC_ONLY = ["document:rejected-exactly", "error:status-failure"];
-
-const all = (keys: readonly string[], outcome: string): readonly string[] => keys.map((key) => `${key} ${outcome}`);
 
 describe("deliberately broken servers for Agora", () => {
   let server: Server;
   beforeAll(async () => {
-    // Some faults leave work behind that nobody can stop.
+    // Some faults leave tasks that cannot be cancelled.
     server = await startAgora({ limits: { drainMs: 100 } });
   });
   afterAll(() => server?.close());
 
   test.each(MUTATIONS)("$what: caught by $caught", async (mutation) => {
-    const { caught } = mutation;
-    expect(await outcomesOf(server, caught)).toEqual(all(caught, "met"));
-    expect(await outcomesOf({ ...server, exchange: mutated(mutation) }, caught)).toEqual(all(caught, "unmet"));
+    const { caught, ask, answer = (text) => text } = mutation;
+    await expectCaught({ url: server.url }, { exchange: interceptText(answer, ask) }, idsOf(caught));
   });
 
   test("no requirement is met by every server: what no fault above is for, fails against the crudest ones", {
@@ -365,36 +342,35 @@ describe("deliberately broken servers for Agora", () => {
   test("a guarded server that forgets to ask on one path, or to say how: caught by the duty of that path", async () => {
     const headers = { authorization: `Bearer ${ALICE}` };
     const guarded = await startAgora({ admission: bearerTokens(new Map([["alice", ALICE]])) });
-    const seen: unknown[] = [];
-    for (const [key, exchange] of Object.entries(UNGUARDED)) {
-      seen.push(...(await outcomesOf({ ...guarded, headers }, [key])));
-      seen.push(...(await outcomesOf({ ...guarded, headers, exchange }, [key])));
+    try {
+      for (const [key, exchange] of Object.entries(UNGUARDED))
+        await expectCaught({ url: guarded.url, headers }, { exchange }, idsOf([key]));
+    } finally {
+      await guarded.close();
     }
-    await guarded.close();
-    expect(seen).toEqual(Object.keys(UNGUARDED).flatMap((key) => [`${key} met`, `${key} unmet`]));
   });
 
   test("a server of the specification's dialect that says more, or other words: caught", async () => {
     const spec = await startAgora({ settings: { agora: { dialect: "spec" } } });
-    const exchange = bent(asIs, (response) => {
-      const text = response.body.toString("utf8");
-      return { ...response, body: text.replace('"failure"', '"error"').replace('"rejected"', '"rejected","body":"no"') };
-    });
-    const seen = [...(await outcomesOf(spec, SPEC_ONLY)), ...(await outcomesOf({ ...spec, exchange }, SPEC_ONLY))];
-    await spec.close();
-    expect(seen).toEqual([...all(SPEC_ONLY, "met"), ...all(SPEC_ONLY, "unmet")]);
+    const exchange = interceptText((text) =>
+      text.replace('"failure"', '"error"').replace('"rejected"', '"rejected","body":"no"'),
+    );
+    try {
+      await expectCaught({ url: spec.url }, { exchange }, idsOf(SPEC_ONLY));
+    } finally {
+      await spec.close();
+    }
   });
 
-  test("a server that fetches whatever a stranger names: caught", async () => {
+  test("a server that fetches any address an anonymous caller names: caught", async () => {
     const { exchange, close } = mount(weatherAgent(), { protocols: [agora], publicUrl: "https://agent.example" });
     const fetching: Exchange = async (request) => {
-      const [, source] = /"protocolSources":\["(http[^"]*)"/.exec(sent(request)) ?? [];
+      const [, source] = /"protocolSources":\["(http[^"]*)"/.exec(bodyOf(request)) ?? [];
       if (source !== undefined) await fetch(source, { method: "POST" });
       return exchange(request);
     };
     const subject = { url: "https://agent.example", exchange, openHook };
-    expect(await outcomesOf(subject, ["ssrf:loopback"])).toEqual(["ssrf:loopback met"]);
-    expect(await outcomesOf({ ...subject, exchange: fetching }, ["ssrf:loopback"])).toEqual(["ssrf:loopback unmet"]);
+    await expectCaught(subject, { exchange: fetching }, idsOf(["ssrf:loopback"]));
     await close();
   });
 });

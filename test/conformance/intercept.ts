@@ -1,18 +1,27 @@
+import { expect } from "vitest";
 import { httpExchange } from "../../conformance/http-exchange.js";
 import { runConformance } from "../../conformance/run.js";
 import type { Subject } from "../../src/protocols/requirement.js";
 import { protocols } from "../../src/public/protocols.js";
 import { type Exchange, type HttpRequest, type HttpResponse, isStream } from "../../src/transport/exchange.js";
 
-/** Short, because some faults show themselves by nothing happening. */
-const TIMEOUT_MS = 3_000;
+/** Short, because some faults show only by a timeout. A server without a fault has the default limit, for a busy machine. */
+const FAULT_TIMEOUT_MS = 3_000;
 
-/** How one requirement comes out against a subject. */
-export async function outcomeOf(subject: Pick<Subject, "url"> & Partial<Subject>, id: string): Promise<string | undefined> {
+type SubjectParts = Pick<Subject, "url"> & Partial<Subject>;
+
+/** The outcome of each requirement against a subject, as `id outcome`. */
+async function outcomesOf(subject: SubjectParts, ids: readonly string[], timeoutMs?: number): Promise<readonly string[]> {
   const whole = { exchange: httpExchange, headers: {}, newId: () => crypto.randomUUID(), ...subject };
-  const options = { only: [id], timeoutMs: TIMEOUT_MS };
-  const { verdicts } = await runConformance(whole, protocols, options);
-  return verdicts.find((verdict) => verdict.id === id)?.outcome;
+  const { verdicts } = await runConformance(whole, protocols, { only: ids, timeoutMs });
+  const outcomes = new Map(verdicts.map(({ id, outcome }) => [id, outcome]));
+  return ids.map((id) => `${id} ${outcomes.get(id)}`);
+}
+
+/** Every requirement is met by the good server, and by the same server with the fault it is not. */
+export async function expectCaught(good: SubjectParts, fault: Partial<Subject>, ids: readonly string[]): Promise<void> {
+  expect(await outcomesOf(good, ids)).toEqual(ids.map((id) => `${id} met`));
+  expect(await outcomesOf({ ...good, ...fault }, ids, FAULT_TIMEOUT_MS)).toEqual(ids.map((id) => `${id} unmet`));
 }
 
 export interface WholeResponse extends HttpResponse {
@@ -20,19 +29,33 @@ export interface WholeResponse extends HttpResponse {
   readonly trailers: () => { readonly [name: string]: string };
 }
 
-/** A good server seen through glass that bends what goes in or what comes out. */
-export function bent(
-  ask: (request: HttpRequest) => HttpRequest,
-  answer: (response: WholeResponse, request: HttpRequest) => HttpResponse = (response) => response,
+/** Sends over HTTP what `request` makes of a request, and returns what `response` makes of the response. */
+export function intercept(
+  request: (request: HttpRequest) => HttpRequest,
+  response: (response: WholeResponse, request: HttpRequest) => HttpResponse = (received) => received,
 ): Exchange {
-  return async (request) => {
-    const response = await httpExchange(ask(request));
-    if (!isStream(response.body)) return response;
+  return async (sent) => {
+    const received = await httpExchange(request(sent));
+    if (!isStream(received.body)) return received;
     const chunks: Uint8Array[] = [];
-    for await (const chunk of response.body) chunks.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
-    const trailers = response.trailers?.() ?? {};
-    return answer({ ...response, body: Buffer.concat(chunks), trailers: () => trailers }, request);
+    for await (const chunk of received.body) chunks.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+    const trailers = received.trailers?.() ?? {};
+    return response({ ...received, body: Buffer.concat(chunks), trailers: () => trailers }, sent);
   };
 }
 
-export const asIs = (request: HttpRequest): HttpRequest => request;
+export const unchanged = (request: HttpRequest): HttpRequest => request;
+
+/** Changes the body of a response, or any member of it. */
+export type ChangeResponse = (text: string, response: WholeResponse, request: HttpRequest) => string | Partial<HttpResponse>;
+
+/** As `intercept`, for responses of text. */
+export function interceptText(change: ChangeResponse, request = unchanged): Exchange {
+  return intercept(request, (response, sent) => {
+    const changed = change(response.body.toString("utf8"), response, sent);
+    return typeof changed === "string" ? { ...response, body: changed } : { ...response, ...changed };
+  });
+}
+
+/** The body of a request as text. */
+export const bodyOf = ({ body }: HttpRequest): string => new TextDecoder().decode(body);

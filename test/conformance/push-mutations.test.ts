@@ -1,30 +1,30 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import { openHook } from "../../conformance/hook.js";
 import type { Server } from "../../src/index.js";
 import type { Delivery, Hook, Subject } from "../../src/protocols/requirement.js";
 import { cardSigner, newCardKey } from "../../src/public/auth.js";
 import type { HttpRequest } from "../../src/transport/exchange.js";
 import { ALICE, startGuardedKoine } from "../peers/koine.js";
-import { asIs, bent, outcomeOf } from "./broken.js";
+import { expectCaught, intercept, interceptText, unchanged } from "./intercept.js";
 
-type Bend = (deliveries: readonly Delivery[]) => readonly Delivery[];
+type ChangeDeliveries = (deliveries: readonly Delivery[]) => readonly Delivery[];
 interface Mutation {
   readonly what: string;
   readonly caught: string;
   readonly with: Partial<Subject>;
 }
 
-/** A webhook that sees what a worse server would have sent. */
-function worse(bend: Bend): Partial<Subject> {
+/** A webhook that receives what a faulty server would have sent. */
+function receiving(change: ChangeDeliveries): Partial<Subject> {
   return {
     async openHook(): Promise<Hook> {
       const hook = await openHook();
       return {
         url: hook.url,
         get deliveries() {
-          return bend(hook.deliveries);
+          return change(hook.deliveries);
         },
-        until: (isEnough) => hook.until((deliveries) => isEnough(bend(deliveries))),
+        until: (isEnough) => hook.until((deliveries) => isEnough(change(deliveries))),
         close: () => hook.close(),
       };
     },
@@ -32,14 +32,14 @@ function worse(bend: Bend): Partial<Subject> {
 }
 
 const eachWith =
-  (change: (delivery: Delivery) => Partial<Delivery>): Bend =>
+  (change: (delivery: Delivery) => Partial<Delivery>): ChangeDeliveries =>
   (deliveries) =>
     deliveries.map((delivery) => ({ ...delivery, ...change(delivery) }));
-const headersWith = (name: string, value: string | undefined): Bend =>
+const headersWith = (name: string, value: string | undefined): ChangeDeliveries =>
   eachWith(({ headers }) => ({ headers: { ...headers, [name]: value } }));
 
 const textOf = (change: (text: string) => string): Partial<Subject> => ({
-  exchange: bent(asIs, (response) => ({ ...response, body: change(response.body.toString("utf8")) })),
+  exchange: interceptText(change),
 });
 
 /** The protected header of every signature with a member replaced. */
@@ -57,39 +57,47 @@ const withCredentials = (request: HttpRequest): HttpRequest => ({
 });
 
 const MUTATIONS: readonly Mutation[] = [
-  { what: "told by PUT", caught: "1.0:rest:delivery:end", with: worse(eachWith(() => ({ method: "PUT" }))) },
+  { what: "notifies by PUT", caught: "1.0:rest:delivery:end", with: receiving(eachWith(() => ({ method: "PUT" }))) },
   {
-    what: "told of another task",
+    what: "notifies of another task",
     caught: "1.0:grpc:delivery:end",
-    with: worse(eachWith(({ text }) => ({ text: text.replaceAll(/"taskId":"[^"]+"/g, '"taskId":"other"') }))),
+    with: receiving(eachWith(({ text }) => ({ text: text.replaceAll(/"taskId":"[^"]+"/g, '"taskId":"other"') }))),
   },
   {
-    what: "told in the form of 0.3",
+    what: "notifies in the form of 0.3",
     caught: "1.0:grpc:delivery:form",
-    with: worse(
+    with: receiving(
       eachWith(({ text }) => ({
         text: JSON.stringify({ kind: "status-update", ...Object.values(JSON.parse(text) as object)[0] }),
       })),
     ),
   },
-  { what: "told nothing", caught: "0.3:grpc:delivery:end", with: worse(() => []) },
-  { what: "told as text", caught: "1.0:jsonrpc:delivery:media-type", with: worse(headersWith("content-type", "text/plain")) },
-  { what: "told backwards", caught: "1.0:rest:delivery:order", with: worse((deliveries) => [...deliveries].reverse()) },
+  { what: "never notifies", caught: "0.3:grpc:delivery:end", with: receiving(() => []) },
   {
-    what: "told with another token",
+    what: "notifies as text",
+    caught: "1.0:jsonrpc:delivery:media-type",
+    with: receiving(headersWith("content-type", "text/plain")),
+  },
+  {
+    what: "notifies in reverse order",
+    caught: "1.0:rest:delivery:order",
+    with: receiving((deliveries) => [...deliveries].reverse()),
+  },
+  {
+    what: "notifies with another token",
     caught: "1.0:grpc:delivery:token",
-    with: worse(headersWith("x-a2a-notification-token", "other")),
+    with: receiving(headersWith("x-a2a-notification-token", "other")),
   },
   {
-    what: "told without credentials",
+    what: "notifies without credentials",
     caught: "1.0:grpc:delivery:authorization",
-    with: worse(headersWith("authorization", undefined)),
+    with: receiving(headersWith("authorization", undefined)),
   },
   {
-    what: "a delete that is only said to have happened",
+    what: "a delete without effect",
     caught: "1.0:jsonrpc:delivery:deleted",
     with: {
-      exchange: bent((request) => ({
+      exchange: intercept((request) => ({
         ...request,
         body: Buffer.from(Buffer.from(request.body).toString("utf8").replace('"id":"gone"}}', '"id":"none"}}')),
       })),
@@ -111,18 +119,18 @@ const MUTATIONS: readonly Mutation[] = [
   {
     what: "an extended card for everybody",
     caught: "1.0:grpc:extended-card:anonymous",
-    with: { exchange: bent(withCredentials) },
+    with: { exchange: intercept(withCredentials) },
   },
   {
-    what: "no question who calls",
+    what: "no authentication",
     caught: "0.3:grpc:auth:status",
-    with: { exchange: bent(withCredentials) },
+    with: { exchange: intercept(withCredentials) },
   },
   {
     what: "an extension that is declared and never active",
     caught: "1.0:rest:extensions:activated",
     with: {
-      exchange: bent(asIs, (response) => ({
+      exchange: intercept(unchanged, (response) => ({
         ...response,
         headers: { ...response.headers, "a2a-extensions": "https://other.example" },
       })),
@@ -138,10 +146,7 @@ describe("servers that deliver, sign and admit badly", () => {
   });
   afterAll(() => server.close());
 
-  for (const { what, caught, with: fault } of MUTATIONS)
-    test(`${what}: caught by ${caught}`, async () => {
-      const good = { url: server.url, headers: { authorization: `Bearer ${ALICE}` } };
-      expect(await outcomeOf(good, `a2a:${caught}`)).toBe("met");
-      expect(await outcomeOf({ ...good, ...fault }, `a2a:${caught}`)).toBe("unmet");
-    });
+  test.each(MUTATIONS)("$what: caught by $caught", async ({ caught, with: fault }) => {
+    await expectCaught({ url: server.url, headers: { authorization: `Bearer ${ALICE}` } }, fault, [`a2a:${caught}`]);
+  });
 });
