@@ -2,7 +2,7 @@ import type { Skill } from "../src/envelope/index.js";
 import { CONFORMANCE_TAG } from "../src/protocols/requirement.js";
 import type { AgentFunction, IncomingMessage, Progress, Result, TaskContext } from "../src/tasks/agent-function.js";
 
-/** For the card of an agent that runs `conformanceAgent`. */
+/** The skill for the card of an agent with `conformanceAgent`. */
 export const conformanceSkill: Skill = {
   id: "conform",
   name: "Conformance",
@@ -11,7 +11,7 @@ export const conformanceSkill: Skill = {
   examples: ["conform: stream 3", "conform: ask", "conform: wait"],
 };
 
-/** Nobody waits longer for a check. */
+/** Longer than any check takes. */
 const WAIT_MS = 30_000;
 const CHUNKS = 1_000;
 
@@ -62,7 +62,7 @@ const COMMANDS: { readonly [word: string]: Command } = {
   },
 };
 
-/** An agent that does what a check asks for; anything else it answers with one message. */
+/** An agent that runs the commands of the checks and echoes any other text. */
 export const conformanceAgent: AgentFunction = (message, task) => {
   // A later turn answers the question of the first.
   if (task.turn > 1) return afterQuestion(message, task);

@@ -3,12 +3,12 @@ import type { Exchange, HttpResponse } from "../src/transport/exchange.js";
 import { memoryLink } from "../src/transport/memory.js";
 import { makeRequest } from "../src/transport/request.js";
 import { type ContractRequirement, contract, demand } from "./contract-requirement.js";
-import { answering, fixedIds, OPERATIONS_BY_KIND, outcomeOf, PUBLIC_URL, plugAll, served } from "./scripted-host.js";
+import { answering, fixedIds, OPERATIONS_BY_KIND, outcomeOf, PUBLIC_URL, openInterfaces, served } from "./scripted-host.js";
 
-/** What a protocol owes when the other end of the link is absent, foreign or hostile. */
+/** Requirements for a protocol whose peer is unreachable, of another protocol, or hostile. */
 export const linkRequirements: readonly ContractRequirement[] = [
   contract("ping:round-trip", "A ping goes over the link, and fails when the link does.", async (protocol) => {
-    for (const { handler, count, peer, label } of plugAll(protocol, answering)) {
+    for (const { handler, count, peer, label } of openInterfaces(protocol, answering)) {
       const { error } = await outcomeOf(() => handler(OPERATIONS_BY_KIND.ping, startCall()));
       demand(error === undefined && count() > 0, `${label}: ${error?.message ?? "nothing was sent"}`);
       const dead = protocol.connect(memoryLink(unreachable), peer, fixedIds());
@@ -17,7 +17,7 @@ export const linkRequirements: readonly ContractRequirement[] = [
     }
   }),
   contract("retry:never", "One operation is one request, whatever the answer.", async (protocol) => {
-    for (const { peer, label } of plugAll(protocol, answering))
+    for (const { peer, label } of openInterfaces(protocol, answering))
       for (const [what, answer] of Object.entries(FAILING))
         for (const kind of ["send", "task.get"] as const) {
           let count = 0;
@@ -73,8 +73,8 @@ export const linkRequirements: readonly ContractRequirement[] = [
     },
   ),
   contract("hostile:client", "No body deceives a client half: every one is an AgentError, none a success.", async (protocol) => {
-    // An object without known members reads as an empty page on some wires; anything else is no page at all.
-    for (const { peer, label } of plugAll(protocol, answering))
+    // Some protocols read an object without known members as an empty page; anything else is invalid.
+    for (const { peer, label } of openInterfaces(protocol, answering))
       for (const body of HOSTILE)
         for (const kind of body.startsWith("{") ? ANSWERED_BY_OBJECTS : ANSWERED) {
           const link = memoryLink(() => ({ status: 200, headers: { "content-type": "application/json" }, body }));
@@ -87,7 +87,7 @@ export const linkRequirements: readonly ContractRequirement[] = [
 ];
 
 const unreachable: Exchange = () => {
-  throw new AgentError("unavailable", "nobody listens", { sent: "no" });
+  throw new AgentError("unavailable", "connection refused", { sent: "no" });
 };
 
 const FAILING: { readonly [what: string]: () => HttpResponse } = {

@@ -1,6 +1,6 @@
 import type { Protocol } from "../src/protocols/protocol.js";
 
-/** A duty of every protocol, whatever its wire: data plus a function, for any test runner. `check` throws when it is not met. */
+/** A requirement for every protocol: data and a function, for any test runner. `check` throws if it is not met. */
 export interface ContractRequirement {
   readonly id: string;
   readonly behaviour: string;
@@ -11,7 +11,7 @@ export function contract(id: string, behaviour: string, check: ContractRequireme
   return { id: `contract:${id}`, behaviour, check };
 }
 
-/** Ends a check as unmet, with what was seen. */
+/** Ends a check as unmet, with the observed value. */
 export function demand(condition: boolean, seen: string): asserts condition {
   if (!condition) throw new Error(seen);
 }

@@ -19,8 +19,8 @@ import {
   message,
   OPERATIONS_BY_KIND,
   outcomeOf,
-  type Plugged,
-  plugAll,
+  type TestInterface,
+  openInterfaces,
   SESSION_ID,
   TASK_ID,
   task,
@@ -70,22 +70,22 @@ const STREAMED: readonly AgentEvent[] = [
 ];
 const STREAMING_SEND: Operation = { kind: "send", envelope: message([text("ping")], "user"), delivery: "stream", task: "always" };
 
-/** Every way in of a protocol that streams; none of one that does not. */
-function streaming(protocol: Protocol, script: Handler): readonly Plugged[] {
-  return protocol.traits.streaming ? plugAll(protocol, script) : [];
+/** The interfaces of a protocol that streams; none for a protocol without streams. */
+function streaming(protocol: Protocol, script: Handler): readonly TestInterface[] {
+  return protocol.traits.streaming ? openInterfaces(protocol, script) : [];
 }
 
-/** What is demanded of every registered protocol. */
+/** The requirements for every registered protocol. */
 export const contractRequirements: readonly ContractRequirement[] = [
   contract("ways-in", "A served protocol names at least one address it answers at.", async (protocol) => {
-    demand(plugAll(protocol, answering).length > 0, "no interface");
+    demand(openInterfaces(protocol, answering).length > 0, "no interface");
   }),
   ...(Object.keys(OPERATIONS_BY_KIND) as Operation["kind"][]).map(
     (
       kind, // the keys of that very table
     ) =>
       contract(`operation:${kind}`, `A ${kind} is answered in kind, or refused as unsupported.`, async (protocol) => {
-        for (const { handler, label } of plugAll(protocol, answering)) {
+        for (const { handler, label } of openInterfaces(protocol, answering)) {
           const { events: got, error } = await outcomeOf(() => handler(OPERATIONS_BY_KIND[kind], startCall()));
           const refused = error !== undefined && /unsupported|card_not_configured/.test(error.code);
           demand(error === undefined || refused, `${label}: ${error?.code} ${error?.message}`);
@@ -101,14 +101,14 @@ export const contractRequirements: readonly ContractRequirement[] = [
     "send:arrives",
     "The text of a message arrives at the other side, and the text of the answer comes back.",
     async (protocol) => {
-      for (const { handler, heard, label } of plugAll(protocol, answering)) {
+      for (const { handler, received, label } of openInterfaces(protocol, answering)) {
         const said = 'soirée 🎉 "quoted" \\ 中文\n';
         const operation: Operation = { kind: "send", envelope: message([text(said)], "user"), delivery: "answer", task: "auto" };
         const { events: got, error } = await outcomeOf(() => handler(operation, startCall()));
         demand(error === undefined, `${label}: ${error?.message}`);
-        const last = heard.at(-1);
-        demand(last?.kind === "send" && firstText(last.envelope.content) === said, `${label}: heard ${JSON.stringify(last)}`);
-        // A wire whose every answer is a task has no other way to say it.
+        const last = received.at(-1);
+        demand(last?.kind === "send" && firstText(last.envelope.content) === said, `${label}: received ${JSON.stringify(last)}`);
+        // A protocol in which every answer is a task reports the error as a failed task.
         const [answer] = got;
         const words =
           answer?.kind === "message" ? textOf(answer.message.content) : answer?.kind === "task" && answerText(answer.task);
@@ -117,13 +117,13 @@ export const contractRequirements: readonly ContractRequirement[] = [
     },
   ),
   contract("context:carried", "Every context member a protocol says it carries arrives unchanged.", async (protocol) => {
-    for (const { handler, heard, label } of plugAll(protocol, answering)) {
+    for (const { handler, received, label } of openInterfaces(protocol, answering)) {
       const carried = Object.fromEntries(protocol.traits.carries.map((name) => [name, CONTEXT[name]]));
       const envelope = message([text("ping")], "user", carried);
       const { error } = await outcomeOf(() => handler({ kind: "send", envelope, delivery: "answer", task: "auto" }, startCall()));
       demand(error === undefined, `${label}: ${error?.message}`);
-      const last = heard.at(-1);
-      demand(last?.kind === "send", `${label}: nothing was heard`);
+      const last = received.at(-1);
+      demand(last?.kind === "send", `${label}: nothing was received`);
       for (const name of protocol.traits.carries) {
         const [sent, got] = [JSON.stringify(CONTEXT[name]), JSON.stringify(last.envelope.context[name])];
         demand(sent === got, `${label}: ${name} was ${sent} and arrived as ${got}`);
@@ -131,7 +131,7 @@ export const contractRequirements: readonly ContractRequirement[] = [
     }
   }),
   contract("loss:declared", "Whatever is lost on the way is said when it happens, and was declared before.", async (protocol) => {
-    for (const { handler, losses, peer, label } of plugAll(protocol, answering)) {
+    for (const { handler, losses, peer, label } of openInterfaces(protocol, answering)) {
       const lost: Loss[] = [];
       const content = [
         { ...text("named"), name: "a.txt", mediaType: "text/markdown", metadata: { a: 1 } },
@@ -151,7 +151,7 @@ export const contractRequirements: readonly ContractRequirement[] = [
     }
   }),
   contract("parts:kept", "Parts of every kind arrive with their content, or their loss is said.", async (protocol) => {
-    for (const { handler, heard, label } of plugAll(protocol, answering)) {
+    for (const { handler, received, label } of openInterfaces(protocol, answering)) {
       const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
       const content = [
         text("x"),
@@ -163,7 +163,7 @@ export const contractRequirements: readonly ContractRequirement[] = [
       await outcomeOf(() =>
         handler({ kind: "send", envelope: message(content, "user"), delivery: "answer", task: "auto" }, callWith(lost)),
       );
-      const last = heard.at(-1);
+      const last = received.at(-1);
       const kinds = last?.kind === "send" ? last.envelope.content.map(contentOf) : [];
       const kept = content.filter((_part, index) => !lost.some(({ path }) => path === `message.parts[${index}]`));
       demand(kinds.join() === kept.map(contentOf).join(), `${label}: arrived as ${kinds.join()}`);
@@ -207,7 +207,7 @@ export const contractRequirements: readonly ContractRequirement[] = [
     (code) =>
       contract(`error:${code}`, `The error ${code} is the same error at the caller.`, async (protocol) => {
         const script: Handler = async () => Promise.reject(new AgentError(code, "scripted"));
-        for (const { handler, label } of plugAll(protocol, script)) {
+        for (const { handler, label } of openInterfaces(protocol, script)) {
           const { error } = await outcomeOf(() => handler(OPERATIONS_BY_KIND.send, startCall()));
           demand(error?.code === code, `${label}: ${code} arrived as ${error?.code}`);
         }
@@ -215,7 +215,7 @@ export const contractRequirements: readonly ContractRequirement[] = [
   ),
   contract("error:secret", "What an agent throws that is no AgentError does not reach the caller in words.", async (protocol) => {
     const script: Handler = async () => Promise.reject(new Error("inner secret"));
-    for (const { handler, label } of plugAll(protocol, script)) {
+    for (const { handler, label } of openInterfaces(protocol, script)) {
       const { error } = await outcomeOf(() => handler(OPERATIONS_BY_KIND.send, startCall()));
       demand(error !== undefined && !error.message.includes("inner secret"), `${label}: ${error?.message}`);
     }
@@ -223,7 +223,7 @@ export const contractRequirements: readonly ContractRequirement[] = [
   ...linkRequirements,
 ];
 
-/** A declared path covers what lies below it; `[]` stands for any index. */
+/** A declared path covers everything below it; `[]` matches any index. */
 function covers(declared: DeclaredLoss, loss: Loss, version: string): boolean {
   const plain = (path: string): string => path.replaceAll(/\[\d*\]/g, "[]").replace(/^message\.content/, "message.parts");
   return declared.version === version && plain(loss.path).startsWith(plain(declared.path));
@@ -243,7 +243,7 @@ function contentOf(part: {
   return `${part.kind} ${part.text ?? part.url ?? (part.bytes === undefined ? JSON.stringify(part.data) : [...part.bytes].join("."))}`;
 }
 
-/** What must be the same on both sides of a wire. */
+/** The members that must be equal on both sides. */
 function wordOf(event: AgentEvent): string {
   if (event.kind === "task") return `task ${event.task.id} ${event.task.status.state}`;
   if (event.kind === "status") return `status ${event.taskId} ${event.status.state}`;

@@ -22,7 +22,7 @@ const whole = (name: string, what: string, reply: (hit: Hit) => Reply | string |
   },
 });
 
-/** Bytes that never end, until the socket does. */
+/** Writes until the socket is closed. */
 function drip({ socket }: Hit, first: string, each: string): void {
   socket.write(first);
   const timer = setInterval(() => socket.write(each), DRIP_MS);
@@ -44,8 +44,8 @@ const SEND_FAULTS: readonly Fault[] = [
     body: "<!doctype html><h1>It works</h1>",
     headers: { "content-type": "text/html" },
   })),
-  whole("html-as-json", "answers with a web page that says it is JSON", () => "<!doctype html>"),
-  whole("plain-text", "answers rightly and says it is plain text", ({ id }) => ({
+  whole("html-as-json", "answers with a web page labelled as JSON", () => "<!doctype html>"),
+  whole("plain-text", "answers correctly, labelled as plain text", ({ id }) => ({
     body: rpc(id, { result: REPLY }),
     headers: { "content-type": "text/plain" },
   })),
@@ -54,7 +54,7 @@ const SEND_FAULTS: readonly Fault[] = [
   whole("deep", "answers with JSON 20,000 levels deep", ({ id }) =>
     rpc(id, { result: REPLY }).replace('"contextId"', `"metadata":{"x":${DEEP}},"contextId"`),
   ),
-  whole("invalid-utf8", "answers with bytes that are no UTF-8", ({ id }) => {
+  whole("invalid-utf8", "answers with bytes that are not UTF-8", ({ id }) => {
     const [before = "", after = ""] = rpc(id, { result: REPLY }).split("pong");
     return Buffer.concat([Buffer.from(before), Buffer.from([0xc3, 0x28]), Buffer.from(after)]);
   }),
@@ -65,7 +65,7 @@ const SEND_FAULTS: readonly Fault[] = [
       '"metadata":{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}},"contextId"',
     ),
   ),
-  whole("unknown-code", "refuses with a code nobody defined", ({ id }) => rpc(id, { error: { code: -1, message: "who knows" } })),
+  whole("unknown-code", "refuses with an undefined error code", ({ id }) => rpc(id, { error: { code: -1, message: "who knows" } })),
   whole("error-without-code", "refuses with an error that is a string", ({ id }) => rpc(id, { error: "no" })),
   whole("overloaded", "answers 503 with Retry-After", () => ({ body: "", status: 503, headers: { "retry-after": "1" } })),
   whole("unauthenticated", "answers 401", () => ({ body: "", status: 401, headers: { "www-authenticate": "Bearer" } })),
@@ -98,7 +98,7 @@ const SEND_FAULTS: readonly Fault[] = [
   },
   {
     name: "short-body",
-    what: "promises more bytes than it sends",
+    what: "announces more bytes than it sends",
     at: "send",
     answer: ({ socket }) => void socket.end("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{}"),
   },
@@ -190,7 +190,7 @@ const STREAM_FAULTS: readonly Fault[] = [
   streamed("stream-reset", "resets the connection after the first event", ({ socket, response, id }) => {
     response.write(event(id, WORKING), () => socket.resetAndDestroy());
   }),
-  streamed("stream-silent", "opens a stream and says nothing", ({ response }) => void response.flushHeaders()),
+  streamed("stream-silent", "opens a stream and sends nothing", ({ response }) => void response.flushHeaders()),
 ];
 
 const GOOD = { protocolBinding: "JSONRPC", protocolVersion: "1.0" };
@@ -210,23 +210,23 @@ const CARD_FAULTS: readonly Fault[] = [
   card("card-deep", "serves a card 20,000 levels deep", (url) =>
     cardWith([{ url: `${url}/rpc`, ...GOOD }]).replace('"skills":', `"x":${DEEP},"skills":`),
   ),
-  card("card-closed-port", "names an address first where nobody listens", (url) =>
+  card("card-closed-port", "lists a closed port first", (url) =>
     cardWith([
       { url: "http://127.0.0.1:1/rpc", ...GOOD },
       { url: `${url}/rpc`, ...GOOD },
     ]),
   ),
-  card("card-unknown-bindings", "names bindings first that nobody knows", (url) =>
+  card("card-unknown-bindings", "lists unknown bindings first", (url) =>
     cardWith([
       { url: "carrier-pigeon:1", protocolBinding: "https://bindings.example/pigeon", protocolVersion: "1.0" },
       { url: "127.0.0.1:1", protocolBinding: "GRPC", protocolVersion: "1.0" },
       { url: `${url}/rpc`, ...GOOD },
     ]),
   ),
-  card("card-wrong-version", "claims 0.3 at an address that speaks 1.0", (url) =>
+  card("card-wrong-version", "declares 0.3 at an address that serves 1.0", (url) =>
     cardWith([{ url: `${url}/rpc`, ...GOOD, protocolVersion: "0.3" }]),
   ),
-  card("card-relative", "names an address that is not absolute", () => cardWith([{ url: "/rpc", ...GOOD }])),
+  card("card-relative", "lists an address that is not absolute", () => cardWith([{ url: "/rpc", ...GOOD }])),
   {
     name: "card-drip",
     what: "sends its card a byte at a time, without end",

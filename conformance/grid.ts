@@ -58,7 +58,7 @@ export function formatGridMarkdown(grid: Grid): string {
 
 const MARKS = { unmet: "✗", "known gap": "○", "stale gap": "!", met: "✓", skipped: "–" } as const;
 
-/** Everything that is not simply met, with what was seen; skipped ones once per reason. */
+/** Every result that is not met, with its detail; skipped ones once per reason. */
 export function formatDetails({ verdicts, counts }: Pick<Report, "verdicts" | "counts">): string {
   const lines: string[] = [];
   for (const { outcome, id, level, behaviour, source, detail } of verdicts) {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Delivery, Hook } from "../src/protocols/requirement.js";
 
-/** More than the checks make a server send. */
+/** More than any check causes. */
 const MOST_DELIVERIES = 1_000;
 const MOST_BYTES = 1024 * 1024;
 
@@ -12,12 +12,12 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-/** Can a server at this address reach a port of this machine that is open to nobody else? */
+/** Whether a server at this address can reach a loopback port of this machine. */
 export function isOnLoopback(url: string): boolean {
   return URL.canParse(url) && /^(127\.|localhost$|\[::1\]$)/.test(new URL(url).hostname);
 }
 
-/** A webhook on a loopback port that takes everything and remembers it. */
+/** A webhook on a loopback port that accepts and records every notification. */
 export async function openHook(): Promise<Hook> {
   const deliveries: Delivery[] = [];
   const waiters = new Set<Waiter>();
@@ -59,7 +59,7 @@ async function read(request: IncomingMessage): Promise<string> {
   let bytes = 0;
   for await (const chunk of request) {
     bytes += (chunk as Buffer).length; // no encoding was set
-    if (bytes > MOST_BYTES) throw new Error("the notification is too long");
+    if (bytes > MOST_BYTES) throw new Error("the notification is too large");
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -5,17 +5,17 @@ import type { Exchange, HttpRequest, HttpResponse } from "../src/transport/excha
 import { http2Exchange } from "./http2-exchange.js";
 
 /**
- * The plainest way to send bytes to a URL: one connection per request, nothing added, nothing retried, nothing followed.
- * Requirements run over it, so that what they see is the server and not a client's kindness.
+ * Minimal HTTP: one connection per request, no added headers, no retries, no redirects. Requirements use it so that they test
+ * the server and not a client.
  */
 export const httpExchange: Exchange = secureExchange({});
 
-/** The same, with authorities to believe and a certificate to show. */
+/** The same with trusted authorities and a client certificate. */
 export function secureExchange(tls: SecureContextOptions): Exchange {
   return (request) => (wantsTrailers(request) ? http2Exchange(request, tls) : http1Exchange(request, tls));
 }
 
-/** Who asks for trailers speaks gRPC, whatever the rest of the request says. */
+/** A request for trailers is gRPC, so it needs HTTP/2. */
 function wantsTrailers({ headers }: HttpRequest): boolean {
   return headers["te"] === "trailers";
 }

@@ -3,12 +3,12 @@ import type { SecureContextOptions } from "node:tls";
 import type { HttpRequest, HttpResponse } from "../src/transport/exchange.js";
 import { splitTarget } from "../src/transport/request.js";
 
-/** One HTTP/2 connection per request, without a word that the check did not write. Its trailers are there when the body has ended. */
+/** One HTTP/2 connection per request, without added headers. The trailers are available once the body has ended. */
 export function http2Exchange(request: HttpRequest, tls: SecureContextOptions): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const { origin, path, query } = splitTarget(request.target);
     const session = connect(origin, tls);
-    // What ends the connection ends the stream too, unless there is none yet.
+    // A connection error before the stream exists is reported only here.
     session.on("error", reject);
     const stream = session.request(
       { ...request.headers, ":method": request.method, ":path": query === "" ? path : `${path}?${query}` },

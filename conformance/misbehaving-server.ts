@@ -2,16 +2,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import type { JsonObject } from "../src/envelope/index.js";
 
-/** One request as a fault sees it. */
+/** A request that triggers a fault. */
 export interface Hit {
   readonly response: ServerResponse;
   readonly socket: Socket;
-  /** The id of the JSON-RPC request, to be echoed or not. */
+  /** The id of the JSON-RPC request. */
   readonly id: unknown;
   readonly url: string;
 }
 
-/** One way to misbehave, at one place; everything else is answered as it should be. */
+/** One fault at one kind of request; every other request is answered correctly. */
 export interface Fault {
   readonly name: string;
   readonly what: string;
@@ -21,9 +21,9 @@ export interface Fault {
 
 export interface MisbehavingServer {
   readonly url: string;
-  /** How often the place of the fault was asked. */
+  /** The number of requests that triggered the fault. */
   hits(): number;
-  /** How often the address behind a redirect was asked. */
+  /** The number of requests to the target of a redirect. */
   canary(): number;
   close(): void;
 }
@@ -41,7 +41,7 @@ export const CARD = {
 export const JSON_TYPE = { "content-type": "application/json" };
 export const REPLY = { message: { messageId: "m-1", contextId: "c-1", role: "ROLE_AGENT", parts: [{ text: "pong" }] } };
 
-/** A whole JSON-RPC response. */
+/** A complete JSON-RPC response. */
 export function rpc(id: unknown, members: JsonObject): string {
   return JSON.stringify({ jsonrpc: "2.0", id, ...members });
 }
@@ -54,7 +54,7 @@ export function cardWith(
 
 const BODY_BYTES = 1024 * 1024;
 
-/** An A2A server on a free port of this machine that does one thing wrong. */
+/** Starts an A2A server with one fault on a free loopback port. */
 export async function startMisbehaving(fault: Fault): Promise<MisbehavingServer> {
   let hits = 0;
   let canary = 0;
@@ -108,10 +108,10 @@ async function placeOf(request: IncomingMessage): Promise<Place> {
   let body = "";
   for await (const chunk of request) {
     body += chunk;
-    if (body.length > BODY_BYTES) throw new Error("more than a check ever sends");
+    if (body.length > BODY_BYTES) throw new Error("request body too large");
   }
   try {
-    const { method, id } = JSON.parse(body) as { readonly method?: unknown; readonly id?: unknown }; // read as what it turns out to be
+    const { method, id } = JSON.parse(body) as { readonly method?: unknown; readonly id?: unknown }; // members are checked on use
     const places: { readonly [method: string]: Fault["at"] } = { SendMessage: "send", SendStreamingMessage: "stream" };
     return { place: places[String(method)] ?? "elsewhere", method: String(method), id };
   } catch {
@@ -119,7 +119,7 @@ async function placeOf(request: IncomingMessage): Promise<Place> {
   }
 }
 
-/** What a good server answers, as far as a client asks on its way to the fault. */
+/** The correct responses, as far as a client needs them before the fault. */
 function behave(place: Place["place"], method: string, { response, id, url }: Hit): void {
   if (place === "card")
     return void response

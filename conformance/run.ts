@@ -3,7 +3,7 @@ import type { Protocol } from "../src/protocols/protocol.js";
 import type { ConformanceArea, Hook, Requirement, Subject } from "../src/protocols/requirement.js";
 import { isOnLoopback, openHook } from "./hook.js";
 
-/** How one requirement came out. A known gap that starts to pass is stale, so that the list can only shrink. */
+/** The outcome of one requirement. A known gap that is met now is stale, so that the list can only shrink. */
 export type Outcome = "met" | "unmet" | "skipped" | "known gap" | "stale gap";
 
 /** One line of a report. */
@@ -16,18 +16,18 @@ export interface RequirementResult {
   readonly source: string;
   readonly behaviour: string;
   readonly outcome: Outcome;
-  /** What was seen, why it was skipped, or why the gap is known. */
+  /** What was observed, why it was skipped, or why the gap is known. */
   readonly detail: Maybe<string>;
   readonly durationMs: number;
 }
 
-/** What a run writes and every table is made from. `schema` changes when a member changes its meaning. */
+/** The result of a run. `schema` changes when a member changes its meaning. */
 export interface Report {
   readonly schema: 1;
   readonly url: string;
   readonly verdicts: readonly RequirementResult[];
   readonly counts: { readonly [outcome in Outcome]: number };
-  /** Nothing that must hold is unmet, and no listed gap is stale. */
+  /** No requirement of level `must` is unmet and no known gap is stale. */
   readonly conforms: boolean;
 }
 
@@ -38,9 +38,9 @@ export interface KnownGaps {
 
 export interface RunOptions {
   readonly knownGaps?: Maybe<KnownGaps>;
-  /** Ids or beginnings of ids; everything runs without it. */
+  /** Ids or prefixes of ids. Default: all. */
   readonly only?: Maybe<readonly string[]>;
-  /** For one requirement; 10 s without it. */
+  /** For one requirement. Default: 10 s. */
   readonly timeoutMs?: Maybe<number>;
   readonly onProgress?: Maybe<(verdict: RequirementResult, done: number, total: number) => void>;
   /** Milliseconds, for durations only. */
@@ -110,7 +110,7 @@ function judge(seen: Observed, gap: Maybe<string>): Pick<RequirementResult, "out
 async function observe(requirement: Requirement, subject: Subject, timeoutMs: number): Promise<Observed> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no verdict within ${timeoutMs} ms`)), timeoutMs);
+    timer = setTimeout(() => reject(new Error(`no result within ${timeoutMs} ms`)), timeoutMs);
   });
   try {
     const result = await Promise.race([requirement.check(subject), late]);
@@ -122,7 +122,7 @@ async function observe(requirement: Requirement, subject: Subject, timeoutMs: nu
   }
 }
 
-/** The listed reason for an id, exact or by the longest pattern that fits. */
+/** The reason for an id, by the exact id or the longest matching pattern. */
 function gapOf(id: string, gaps: KnownGaps): Maybe<string> {
   if (Object.hasOwn(gaps, id)) return gaps[id];
   const patterns = Object.keys(gaps).filter((key) => key.endsWith("*") && id.startsWith(key.slice(0, -1)));
@@ -130,7 +130,7 @@ function gapOf(id: string, gaps: KnownGaps): Maybe<string> {
   return longest === undefined ? undefined : gaps[longest];
 }
 
-/** The same subject, with every request and webhook remembered, so that a check leaves nothing open behind it. */
+/** The subject with its open requests and webhooks tracked, so that all of them can be closed after a check. */
 function watch(subject: Subject): Subject & { endAll(): void } {
   const open = new Set<Cancel>();
   const hooks = new Set<Hook>();
@@ -151,7 +151,7 @@ function watch(subject: Subject): Subject & { endAll(): void } {
         return hook;
       }),
     endAll() {
-      for (const cancel of open) cancel.cancel(new AgentError("cancelled", "the check is over"));
+      for (const cancel of open) cancel.cancel(new AgentError("cancelled", "the check has ended"));
       open.clear();
       for (const hook of hooks) hook.close();
       hooks.clear();

@@ -24,29 +24,29 @@ import { createMemoryStore } from "../src/tasks/index.js";
 import type { Exchange } from "../src/transport/exchange.js";
 import { memoryLink } from "../src/transport/memory.js";
 
-/** One way into a protocol, client half plugged into server half without a socket. */
-export interface Plugged {
+/** One interface of a protocol: its client connected to its server in memory. */
+export interface TestInterface {
   readonly peer: Peer;
   /** `version binding`, for messages. */
   readonly label: string;
-  /** The client half. */
+  /** The client. */
   readonly handler: Handler;
-  /** What reached the other side. */
-  readonly heard: Operation[];
-  /** What either half said it could not carry. */
+  /** Operations that reached the server. */
+  readonly received: Operation[];
+  /** Losses reported by the client or the server. */
   readonly losses: Loss[];
-  /** Requests that went over the link. */
+  /** The number of requests sent. */
   count(): number;
 }
 
 export const PUBLIC_URL = "http://contract.example";
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
-/** UUIDs, because some wires take nothing else for an id. */
+/** UUIDs, because some protocols accept no other ids. */
 export const TASK_ID = "7a3c0b52-5d61-4f0e-9b7a-0d6f2c1e8a01";
 export const SESSION_ID = "7a3c0b52-5d61-4f0e-9b7a-0d6f2c1e8a02";
 
-/** Counting ids and a clock that stands still: the same run twice gives the same bytes. */
+/** Sequential ids and a fixed clock: two runs give the same bytes. */
 export function fixedIds(): IdSource {
   let count = 0;
   return { now: () => NOW, newId: () => `00000000-0000-4000-8000-${String(++count).padStart(12, "0")}` };
@@ -54,7 +54,7 @@ export function fixedIds(): IdSource {
 
 export const CONTRACT_CARD: Card = {
   name: "contract",
-  description: "stands behind a contract check",
+  description: "answers contract checks",
   version: "1.0.0",
   skills: [{ id: "s", name: "S", description: "does what the script says", tags: ["contract"] }],
   inputModes: ["text/plain", "application/json", "application/octet-stream"],
@@ -64,12 +64,12 @@ export const CONTRACT_CARD: Card = {
   interfaces: [],
 };
 
-/** The server half around a script, with the routes as the front door has them. */
+/** The server of a protocol with a scripted handler, behind the same routing as `serve()`. */
 export function served(protocol: Protocol, script: Handler, lose: (loss: Loss) => void = () => undefined): Exchange {
-  return frontOf(protocol, script, lose).exchange;
+  return serverOf(protocol, script, lose).exchange;
 }
 
-function frontOf(protocol: Protocol, script: Handler, lose: (loss: Loss) => void) {
+function serverOf(protocol: Protocol, script: Handler, lose: (loss: Loss) => void) {
   const made = createHost({
     handler: script,
     cards: [CONTRACT_CARD],
@@ -81,44 +81,44 @@ function frontOf(protocol: Protocol, script: Handler, lose: (loss: Loss) => void
   return front(host, [protocol]);
 }
 
-/** Every way into a protocol, each around the same script. */
-export function plugAll(protocol: Protocol, script: Handler): readonly Plugged[] {
-  const heard: Operation[] = [];
+/** Every interface of a protocol, all with the same scripted handler. */
+export function openInterfaces(protocol: Protocol, script: Handler): readonly TestInterface[] {
+  const received: Operation[] = [];
   const losses: Loss[] = [];
-  const door = frontOf(
+  const server = serverOf(
     protocol,
     (operation, call) => {
-      heard.push(operation);
+      received.push(operation);
       return script(operation, call);
     },
     (loss) => losses.push(loss),
   );
-  return door.interfaces(CONTRACT_CARD.name, PUBLIC_URL).map(({ url, version, binding, tenant }) => {
+  return server.interfaces(CONTRACT_CARD.name, PUBLIC_URL).map(({ url, version, binding, tenant }) => {
     let count = 0;
     const link = memoryLink((request) => {
       count++;
-      return door.exchange(request);
+      return server.exchange(request);
     });
     const peer: Peer = { url, card: CONTRACT_CARD, version, binding, tenant };
-    // As whoever connects has it: which kinds may answer, and what a cut stream is, is judged outside the protocols.
+    // As in `connect()`: the kinds of answers and incomplete streams are checked outside the protocols.
     const handler = checkAnswers()(protocol.connect(link, peer, fixedIds()));
     const label = `${version} ${binding}`;
-    return { peer, label, heard, losses, count: () => count, handler };
+    return { peer, label, received, losses, count: () => count, handler };
   });
 }
 
-/** A call whose losses are kept. */
+/** A call that records its losses. */
 export function callWith(losses: Loss[]): Call {
   return startCall({ reportLoss: (loss) => losses.push(loss) });
 }
 
-/** What came of a reply: all events, and the error it ended with. */
+/** The events of a reply and the error it ended with. */
 export interface Outcome {
   readonly events: readonly AgentEvent[];
   readonly error: Maybe<AgentError>;
 }
 
-/** Takes a reply to its end, whatever that is. Anything thrown that is not an AgentError is passed on. */
+/** Reads a reply to its end. Rethrows errors other than AgentError. */
 export async function outcomeOf(reply: () => Reply): Promise<Outcome> {
   const events: AgentEvent[] = [];
   try {
@@ -142,7 +142,7 @@ export function task(state: "submitted" | "working" | "completed"): Task {
   return { id: TASK_ID, contextId: SESSION_ID, status: { state, at: NOW }, artifacts: [], history: [] };
 }
 
-/** One answer of every kind, as a script would give it. */
+/** One event of every kind. */
 export const ANSWERS_BY_KIND: { readonly [kind in EventKind]: AgentEvent } = {
   message: { kind: "message", message: message([text("pong")], "agent", { sessionId: SESSION_ID }) },
   task: { kind: "task", task: task("completed") },
@@ -162,7 +162,7 @@ export const ANSWERS_BY_KIND: { readonly [kind in EventKind]: AgentEvent } = {
   done: { kind: "done" },
 };
 
-/** Answers every operation with the first kind that may answer it, and a send with a message. */
+/** Answers every operation with the first kind of event allowed for it. */
 export const answering: Handler = async (operation) => ANSWERS_BY_KIND[ANSWERS[operation.kind][0]];
 
 /** One operation of every kind. */

@@ -1,7 +1,7 @@
 import { formatGrid, toGrid } from "./grid.js";
 import type { ThroughReport } from "./through.js";
 
-/** The report for people: the grid of both ends, then everything that only the gateway breaks, then what it takes away. */
+/** The report as text: the grid of both sides, then what only the gateway breaks, then what it does not offer. */
 export function formatThrough({ upstream, gateway, direct, through, broken, dropped, stoodIn, mended }: ThroughReport): string {
   const lines = [`directly, ${upstream}`, formatGrid(toGrid(direct)), "", `through ${gateway}`, formatGrid(toGrid(through)), ""];
   for (const { id, level, source, behaviour, metBy, detail } of broken)

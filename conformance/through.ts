@@ -4,46 +4,46 @@ import type { Protocol } from "../src/public/protocols.js";
 import { conformanceAgent, conformanceSkill } from "./agent.js";
 import { type Report, type RequirementResult, type RunOptions, runConformance } from "./run.js";
 
-/** A protocol, as far as a run needs it. */
+/** The part of a protocol that a run needs. */
 type Spoken = Pick<Protocol, "id" | "requirements" | "traits">;
 
-/** One end of a bridge, and what is spoken there. */
+/** One side of a gateway and its protocols. */
 export interface BridgeEnd {
   readonly subject: Subject;
   readonly protocols: readonly Spoken[];
 }
 
-/** A duty that is met without the gateway and not through it. */
+/** A requirement that is met without the gateway and not through it. */
 export interface Broken {
   readonly id: string;
   readonly protocol: string;
   readonly level: RequirementResult["level"];
   readonly source: string;
   readonly behaviour: string;
-  /** Who meets it without the gateway: the agent itself, or, where the agent does not speak so, a plain host of ours. */
+  /** Which server meets it without the gateway: the agent, or a reference host for protocols the agent does not have. */
   readonly metBy: "upstream" | "plain host";
-  /** What was seen through the gateway. */
+  /** What was observed through the gateway. */
   readonly detail: string;
 }
 
-/** What a gateway makes of an agent. `schema` changes when a member changes its meaning. */
+/** An agent compared with itself through a gateway. `schema` changes when a member changes its meaning. */
 export interface ThroughReport {
   readonly schema: 1;
   readonly upstream: string;
   readonly gateway: string;
-  /** The agent, asked directly, in what it speaks. */
+  /** The agent, called directly, in its own protocols. */
   readonly direct: Report;
-  /** The gateway, in everything it offers. */
+  /** The gateway, in all its protocols. */
   readonly through: Report;
-  /** What only the gateway breaks. */
+  /** Requirements that only the gateway breaks. */
   readonly broken: readonly Broken[];
-  /** Met directly; through the gateway it does not apply, with the reason: the gateway does not offer it. */
+  /** Met directly, but not offered by the gateway, with the reason. */
   readonly dropped: readonly { readonly id: string; readonly reason: string }[];
-  /** Needs streams, which nothing that the agent speaks has: the gateway stands in for them, with one final event. */
+  /** Needs streams, which the agent does not have: the gateway emulates them with one final event. */
   readonly stoodIn: readonly string[];
-  /** Not met by the agent itself, and met through the gateway. */
+  /** Not met by the agent, but met through the gateway. */
   readonly mended: readonly string[];
-  /** The gateway breaks nothing. */
+  /** Whether the gateway breaks nothing. */
   readonly holds: boolean;
 }
 
@@ -51,13 +51,13 @@ export type Stage = "upstream" | "gateway" | "plain host" | "gateway again";
 
 export interface ThroughOptions extends Pick<RunOptions, "only" | "timeoutMs" | "now"> {
   readonly onProgress?: (stage: Stage, verdict: RequirementResult, done: number, total: number) => void;
-  /** A host that is known to conform. Default: our own, on a free loopback port. */
+  /** A host that is known to conform. Default: Koine on a free loopback port. */
   readonly openHost?: () => Promise<{ readonly subject: Subject; close(): Promise<void> }>;
 }
 
 /**
- * Asks an agent directly and through a gateway, and compares. A duty is the gateway's fault where the agent itself meets it,
- * or, in a protocol or on a wire the agent does not have, where a plain host meets it; and where a second try says the same.
+ * Runs the requirements against an agent directly and through a gateway, and compares. The gateway breaks a requirement if the
+ * agent meets it, or if a reference host meets it in a protocol the agent does not have; a failure must repeat to count.
  */
 export async function runThrough(upstream: BridgeEnd, gateway: BridgeEnd, options: ThroughOptions = {}): Promise<ThroughReport> {
   const run = (stage: Stage, { subject, protocols }: BridgeEnd, only = options.only) =>
@@ -101,7 +101,7 @@ export async function runThrough(upstream: BridgeEnd, gateway: BridgeEnd, option
   };
 }
 
-/** Those of the duties that a plain host meets. It is opened only where something is to be asked of it. */
+/** The requirements that the reference host meets. It is started only if needed. */
 async function metByHost(
   verdicts: readonly RequirementResult[],
   protocols: readonly Spoken[],
@@ -126,13 +126,13 @@ function idsOf(those: readonly { readonly id: string }[]): readonly string[] {
   return those.map(({ id }) => id);
 }
 
-/** The duty without its wire: an agent that fails it on its own wire fails it on every other, whoever stands between. */
+/** The requirement without its interface: an agent that fails it on its own interface fails it on every other. */
 function dutyOf(id: string): string {
   return id.split(":").slice(-2).join(":");
 }
 
 async function openPlainHost(): ReturnType<NonNullable<ThroughOptions["openHost"]>> {
-  // Imported where it is needed: a client is enough for everything else here.
+  // Imported on demand: everything else here needs only a client.
   const { httpExchange } = await import("./http-exchange.js");
   const conform = agent({
     name: "conform",
