@@ -72,11 +72,7 @@ describe("measure()", () => {
       [2 / 3, 2 / 3, 0.6666666666666666, 3],
       [null, 0, 0, 1],
     ];
-    expect(rows).toHaveLength(expected.length);
-    for (const [index, row] of expected.entries())
-      for (const [column, value] of row.entries())
-        if (value === null) expect(rows[index]?.[column]).toBeNull();
-        else expect(rows[index]?.[column]).toBeCloseTo(value, 12);
+    expect(rows).toEqual(expected.map((row) => row.map((value) => (value === null ? null : expect.closeTo(value, 12)))));
     expect(metrics.macroF1).toBeCloseTo(0.49702380952380953, 12);
   });
 

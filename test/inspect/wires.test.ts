@@ -101,18 +101,21 @@ describe("every way", () => {
       expect([pin, await peer.ask(text)]).toEqual([pin, `one ${text}`]);
       const [came, went] = [await seenBy(inspector.log, text, "in"), await seenBy(out.log, text, "out")];
       const sent = peer.bodies.at(0);
-      for (const sighting of [came, went]) {
-        expect([pin, bytesIn(sighting)]).toEqual([pin, sent]);
-        expect(sighting).toMatchObject({
+      for (const [captured, src] of [
+        [came, "anonymous"],
+        [went, "me"],
+      ] as const) {
+        expect([pin, bytesIn(captured)]).toEqual([pin, sent]);
+        expect(captured).toMatchObject({
           operation: "send",
           text,
-          envelope: { content: { text }, src: expect.any(String), dst: "words" },
+          envelope: { content: { text }, src, dst: "words" },
           answer: { content: { text: `one ${text}` }, role: "agent" },
           request: { cut: false, bytes: sent?.length },
           response: { head: "200", cut: false },
         });
-        expect(sighting.events.at(-1)).toMatchObject({ state: "completed", text: `one ${text}` });
-        expect(sighting.response?.bytes).toBeGreaterThan(0);
+        expect(captured.events.at(-1)).toMatchObject({ state: "completed", text: `one ${text}` });
+        expect(captured.response?.bytes).toBeGreaterThan(0);
       }
       expect(`${came.via.protocol}@${came.via.version}/${came.via.binding}`).toBe(pin);
       expect([came.agent, went.agent, went.caller, went.via.protocol]).toEqual(["words", "words", "me", came.via.protocol]);
