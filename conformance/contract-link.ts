@@ -3,7 +3,7 @@ import type { Exchange, HttpResponse } from "../src/transport/exchange.js";
 import { memoryLink } from "../src/transport/memory.js";
 import { makeRequest } from "../src/transport/request.js";
 import { type ContractRequirement, contract, demand } from "./contract-requirement.js";
-import { answering, fixedIds, OPERATIONS_BY_KIND, outcomeOf, PUBLIC_URL, openInterfaces, served } from "./scripted-host.js";
+import { answering, fixedIds, OPERATIONS_BY_KIND, openInterfaces, outcomeOf, PUBLIC_URL, served } from "./scripted-host.js";
 
 /** Requirements for a protocol whose peer is unreachable, of another protocol, or hostile. */
 export const linkRequirements: readonly ContractRequirement[] = [

@@ -18,11 +18,11 @@ import {
   callWith,
   message,
   OPERATIONS_BY_KIND,
-  outcomeOf,
-  type TestInterface,
   openInterfaces,
+  outcomeOf,
   SESSION_ID,
   TASK_ID,
+  type TestInterface,
   task,
   text,
 } from "./scripted-host.js";

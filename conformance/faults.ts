@@ -65,7 +65,9 @@ const SEND_FAULTS: readonly Fault[] = [
       '"metadata":{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}},"contextId"',
     ),
   ),
-  whole("unknown-code", "refuses with an undefined error code", ({ id }) => rpc(id, { error: { code: -1, message: "who knows" } })),
+  whole("unknown-code", "refuses with an undefined error code", ({ id }) =>
+    rpc(id, { error: { code: -1, message: "who knows" } }),
+  ),
   whole("error-without-code", "refuses with an error that is a string", ({ id }) => rpc(id, { error: "no" })),
   whole("overloaded", "answers 503 with Retry-After", () => ({ body: "", status: 503, headers: { "retry-after": "1" } })),
   whole("unauthenticated", "answers 401", () => ({ body: "", status: 401, headers: { "www-authenticate": "Bearer" } })),

@@ -22,7 +22,7 @@ const SECRET_WORDS = "what only callers we know may read";
 const SOME_ID = "6a0d6f0e-9a55-4d0c-8f0a-5f0e2b1c7d11";
 const DOCUMENT = "---\nname: Hello\ndescription: says hello\nmultiround: false\n---\nSay hello.";
 const DOCUMENT_HASH = createHash("sha1").update(DOCUMENT).digest("base64");
-/** What everybody may read, where some of it is, and why. Any other address refuses whom it does not know. */
+/** Public addresses, with examples and the reason. Every other address refuses anonymous callers. */
 const PUBLIC: readonly { readonly path: RegExp; readonly at: readonly string[]; readonly because: string }[] = [
   { path: /^\/health$/, at: ["/health"], because: "whoever watches the process has no credentials" },
   {
@@ -56,7 +56,7 @@ const PUBLIC: readonly { readonly path: RegExp; readonly at: readonly string[]; 
 const isPublic = (path: string): boolean => PUBLIC.some((each) => each.path.test(path));
 const ids = { now: Date.now, newId: () => crypto.randomUUID() };
 const SOMEBODY: HttpHeaders = { authorization: `Bearer ${TOKEN}` };
-const STRANGERS: readonly HttpHeaders[] = [
+const ANONYMOUS: readonly HttpHeaders[] = [
   {},
   { authorization: "Bearer nobody-knows-this-token" },
   { authorization: "Basic YW5uOmFubg==" },
@@ -130,7 +130,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-/** Every way the protocol finds to either agent. */
+/** Every interface that the protocol discovers for either agent. */
 async function peersOf(protocol: Protocol): Promise<readonly Peer[]> {
   const knowing: Link = { ...link, exchange: (request) => link.exchange(as(SOMEBODY, request)), close: async () => undefined };
   const findings = await Promise.all(
@@ -180,16 +180,16 @@ async function answerTo(request: HttpRequest): Promise<Answer> {
 const label = ({ method, path, headers, body }: HttpRequest): string =>
   `${method} ${path} ${headers["content-type"] ?? ""} ${/"method":"[^"]*"/.exec(Buffer.from(body).toString())?.[0] ?? ""}`;
 
-/** Holds for every question there is. Returns whether somebody known got further with it than strangers did. */
-async function expectClosed(request: HttpRequest, strangers = STRANGERS): Promise<boolean> {
+/** Holds for every request. Returns whether an authenticated caller got further with it than anonymous ones. */
+async function expectClosed(request: HttpRequest, anonymousCallers = ANONYMOUS): Promise<boolean> {
   const known = await answerTo(as(SOMEBODY, request));
   let further = known.kind === "reached";
-  for (const stranger of strangers) {
-    const { kind, text } = await answerTo(as(stranger, request));
+  for (const anonymous of anonymousCallers) {
+    const { kind, text } = await answerTo(as(anonymous, request));
     expect(text, label(request)).not.toContain(SECRET_WORDS);
     if (known.kind === "reached") expect(kind, label(request)).toBe("refused");
     else if (kind === "answered") {
-      // What needs no credentials is the same for everybody, and says something about public documents only.
+      // A response without credentials is the same for every caller, and succeeds only for public documents.
       expect(text, label(request)).toBe(known.text);
       if (/^2\d\d/.test(text) && !text.startsWith("200 12 "))
         expect([request.path, isPublic(request.path)]).toEqual([request.path, true]);
@@ -208,7 +208,7 @@ describe("without credentials", () => {
     for (const request of written) {
       if (await expectClosed(request)) through.set(request.path, (through.get(request.path) ?? 0) + 1);
     }
-    // The questions were good ones: asked by somebody known, they got there.
+    // The requests are valid: an authenticated caller reaches the agent with them.
     expect([...through.values()].reduce((sum, each) => sum + each, 0)).toBeGreaterThan(written.length * 0.8);
   });
 
@@ -217,16 +217,16 @@ describe("without credentials", () => {
     const leading = new Set<Route>();
     for (const route of routes) {
       for (const request of requestsAt(route)) {
-        const through = await expectClosed(request, STRANGERS.slice(0, 2));
+        const through = await expectClosed(request, ANONYMOUS.slice(0, 2));
         if (through && matches(route, request)) leading.add(route);
       }
     }
-    // The questions were good ones here too: every route but those of the public documents leads somewhere.
+    // The requests are valid here too: every route but those of the public documents reaches an agent.
     const silent = routes.filter((route) => !leading.has(route) && !isPublic(route.path.replace(/\*$/, "one")));
     expect(silent.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
   });
 
-  test("what is said to be public is there, and a run is not told where health is", async () => {
+  test("public documents are served, and the health address does not show runs", async () => {
     for (const { path, at } of PUBLIC) {
       for (const address of at) {
         const { kind, text } = await answerTo(makeRequest({ method: "GET", url: `${server.url}${address}` }));
@@ -239,7 +239,7 @@ describe("without credentials", () => {
     }
   });
 
-  test("nothing of the house does either", async () => {
+  test("no shared route does either", async () => {
     for (const path of ["/metrics", "/artifacts/x", "/artifacts/x?expires=9999999999999&owner=x&sig=y", "/health", "/", "/x"])
       for (const method of METHODS) await expectClosed(makeRequest({ method, url: `${server.url}${path}` }));
   });

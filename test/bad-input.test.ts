@@ -324,8 +324,8 @@ describe.each(A2A_WIRES)("$name: the task of somebody else", (wire) => {
       }
       const still = await ask(guarded.url, wire.getTask?.(id) as Sent, as(ALICE)); // all but plain have it
       expect([still.status, JSON.stringify(still.body).includes(id)]).toEqual([200, true]);
-      const stranger = await ask(guarded.url, wire.send(params), {});
-      expect(stranger.status).toBe(401);
+      const anonymous = await ask(guarded.url, wire.send(params), {});
+      expect(anonymous.status).toBe(401);
     } finally {
       await guarded.close();
     }

@@ -9,7 +9,7 @@ import { ACP_REST, resumeBody, runBody } from "./wires/acp.js";
 import { AGORA, agoraBody, postAgora } from "./wires/agora.js";
 import { ask, at, type Sent, type Tree } from "./wires/wire.js";
 
-/** What BeeAI ACP and Agora began at one process is gone on with at another, though the first was killed. */
+/** Work of BeeAI ACP and Agora continues on another process after the first was killed. */
 
 const LEASE_MS = 1_000;
 const WAIT_MS = 15_000;
@@ -20,7 +20,7 @@ const say = (said: string, more: Tree = {}): Sent => postAgora("/agora/talks", a
 
 afterAll(killReplicas);
 
-/** What was begun, by what its caller keeps in hand. */
+/** The ids of the started work, as its caller keeps them. */
 interface Begun {
   readonly awaiting: string;
   readonly working: string;
@@ -111,7 +111,7 @@ describe("a server on a file that is killed", () => {
   const folder = mkdtempSync(join(tmpdir(), "koine-durable-wires-"));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test("goes on with runs, conversations, receipts and documents when it is back", async () => {
+  test("continues runs, conversations, receipts and documents after a restart", async () => {
     const facts = { file: join(folder, "tasks.db"), leaseMs: LEASE_MS };
     const first = await startReplica(facts);
     const begun = await begin(first.url);
@@ -136,7 +136,7 @@ describe.skipIf(!available)("replicas on one Redis", () => {
     await redis?.stop();
   });
 
-  test("go on with what another began, and was killed", async () => {
+  test("continue the work of a replica that was killed", async () => {
     const [first, second] = replicas;
     const begun = await begin(first?.url ?? "");
     await first?.kill();

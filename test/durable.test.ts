@@ -101,7 +101,7 @@ describe("a server on a file that is killed again and again", () => {
     let failed = 0;
     for (const { agent, got, taskId } of clients) {
       const id = await taskId;
-      // A stream that broke before its first event was told of no task.
+      // A stream that broke before its first event has no task id.
       if (id === "") continue;
       const { status, artifacts } = await ended(peer, id, LEASE_MS + WAIT_MS);
       const journal = await journalOf(store, id);
@@ -121,7 +121,7 @@ describe("a server on a file that is killed again and again", () => {
     const { length } = await journalOf(store, told);
     const seqs = () => hook.got.map(({ headers }) => Number(String(headers["idempotency-key"]).split(":").at(-1)));
     await expect.poll(() => seqs().at(-1), { timeout: WAIT_MS, interval: 50 }).toBe(length);
-    // In order and without a gap; what was in flight when its teller was killed is told twice.
+    // In order and without a gap; a notification in flight when its sender was killed is sent twice.
     expect([...new Set(seqs())]).toEqual(Array.from({ length }, (_, index) => index + 1));
     expect(seqs().every((seq, index) => index === 0 || seq - (seqs()[index - 1] ?? 0) <= 1)).toBe(true);
     expect(seqs().length).toBeLessThanOrEqual(length + KILLS);

@@ -127,12 +127,12 @@ async function connected(url: string, pin: string, credentials: Credentials) {
 for (const [words, scheme] of Object.entries(SCHEMES)) {
   describe(words, () => {
     for (const pin of BINDINGS) {
-      test(`lets in by ${pin}, and shows nobody somebody else's task`, async () => {
+      test(`admits by ${pin}, and shows no caller another caller's task`, async () => {
         const url = await serving(scheme);
         const [ann, bob, mallory] = await Promise.all(
           ["ann", "bob", "mallory"].map(async (name) => connected(url, pin, await scheme.credentials(name))),
         );
-        // Not waited for: on every wire there is then something to come back by.
+        // Not awaited: every protocol then returns an id.
         const answer = await ann?.start("hello");
         const id = answer?.kind === "task" ? answer.task.id : "";
         await expect.poll(async () => (await ann?.getTask(id))?.status.state).toBe("completed");
@@ -145,7 +145,7 @@ for (const [words, scheme] of Object.entries(SCHEMES)) {
       });
     }
 
-    test("refuses a caller with nothing to show, on every wire in its own form, and gives the descriptions to everybody", async () => {
+    test("refuses anonymous callers, in the form of every protocol, and serves the discovery documents to all", async () => {
       const url = await serving(scheme);
       for (const [sent, shape] of REFUSALS) {
         const { status, headers, body } = await answerTo(url, sent);
@@ -258,7 +258,7 @@ describe("a tenant", () => {
   });
 });
 
-test("an issuer that is down is said to be so, over every binding", async () => {
+test("an unreachable issuer is reported over every binding", async () => {
   const jwks = { url: "http://127.0.0.1:9/keys" };
   const url = await serving({ admission: jwtTokens({ issuer: ISSUER, audience: "koine", jwks }), credentials: async () => ({}) });
   for (const pin of BINDINGS) {

@@ -113,7 +113,7 @@ describe("/.well-known/agent.json", () => {
     expect(at(answer, "result", "parts", 0, "text")).toBe("you said: hello");
   });
 
-  test("leads readers of the seed's ACP to every endpoint", async () => {
+  test("gives readers of the plain ACP document every endpoint", async () => {
     const { agent_id, endpoints, features } = await read("/.well-known/agent.json");
     expect([agent_id, features]).toEqual(["conform", { streaming: true, progress_tracking: true, async_generator: true }]);
     const get = async (name: string) =>
@@ -131,7 +131,7 @@ describe("/.well-known/agent.json", () => {
     expect(message).toMatchObject({ status: 200, body: { correlation_id: "m-1", results: [{ content: "you said: hello" }] } });
   });
 
-  test("tells readers of the seed's Agora who is there", async () => {
+  test("describes the agent to readers of the plain Agora document", async () => {
     expect(await read("/.well-known/agent.json")).toMatchObject({
       name: "conform",
       description: "does what a test commands",

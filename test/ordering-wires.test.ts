@@ -16,7 +16,7 @@ import { reorder } from "../src/policies/ordering/reorder.js";
 import { SEQUENCE_KEY } from "../src/policies/ordering/sequence-number.js";
 import { startCall } from "../src/public/protocols.js";
 
-/** What orders and limits messages travels by every way to reach an agent, and by all of them at once. */
+/** Ordering and limits apply over every interface of an agent, and over all of them at once. */
 
 const handled: string[] = [];
 const worker = agent({
@@ -28,7 +28,7 @@ const worker = agent({
   },
 });
 
-/** What came in at the door, before it is put in order. */
+/** Requests as they arrive, before they are ordered. */
 const arrived: { readonly text: string; readonly number: unknown; readonly ttlMs: number | undefined }[] = [];
 let onArrival = (): void => undefined;
 const atTheDoor: Layer = (next) => (operation, call) => {
@@ -43,7 +43,7 @@ const atTheDoor: Layer = (next) => (operation, call) => {
 };
 
 let server: Server;
-let ways: readonly Interface[] = [];
+let interfaces: readonly Interface[] = [];
 const open: RemoteAgent[] = [];
 const reached = async (pin: string | undefined, layers: readonly Layer[]): Promise<RemoteAgent> => {
   const remote = await connect(server.url, {
@@ -57,7 +57,7 @@ const reached = async (pin: string | undefined, layers: readonly Layer[]): Promi
 
 beforeAll(async () => {
   server = await serve(worker, { layers: [atTheDoor, reorder({ clock: systemClock, destination: "worker", waitMs: 15_000 })] });
-  ways = (await reached(undefined, [])).interfaces;
+  interfaces = (await reached(undefined, [])).interfaces;
 });
 afterEach(() => {
   arrived.length = 0;
@@ -84,22 +84,22 @@ function backwards(count: number): Layer {
         });
 }
 
-test("messages of one session that come in backwards, over every way at once, are handled in order", async () => {
-  expect(new Set(ways.map(({ protocol }) => protocol)).size).toBeGreaterThanOrEqual(3);
+test("messages of one session that arrive in reverse order, over every interface at once, are handled in order", async () => {
+  expect(new Set(interfaces.map(({ protocol }) => protocol)).size).toBeGreaterThanOrEqual(3);
   // A connection of its own for each: some protocols speak in turns, and would not let a second message out before the first.
-  const each = [...ways, ...ways];
-  const texts = each.map((way, index) => `${index} ${pinOf(way)}`);
+  const each = [...interfaces, ...interfaces];
+  const texts = each.map((iface, index) => `${index} ${pinOf(iface)}`);
   const layers = [numbering({ by: "session", newId: () => crypto.randomUUID() }), backwards(texts.length)];
-  const remotes = await Promise.all(each.map((way) => reached(pinOf(way), layers)));
+  const remotes = await Promise.all(each.map((iface) => reached(pinOf(iface), layers)));
   const answers = remotes.map((remote, index) => remote.ask(texts[index] ?? "", { session: "one" }));
   expect(await Promise.all(answers)).toEqual(texts.map((text) => `did ${text}`));
   expect(arrived.map(({ number }) => number)).toEqual(texts.map((_, index) => texts.length - index));
   expect(handled).toEqual(texts);
 });
 
-test("the time that is left of a call arrives over every way", async () => {
-  for (const way of ways) {
-    const remote = await reached(pinOf(way), [deadlinePropagation({ clock: systemClock })]);
+test("the remaining time of a call arrives over every interface", async () => {
+  for (const iface of interfaces) {
+    const remote = await reached(pinOf(iface), [deadlinePropagation({ clock: systemClock })]);
     const envelope = {
       id: crypto.randomUUID(),
       ts: 1,
@@ -112,13 +112,13 @@ test("the time that is left of a call arrives over every way", async () => {
     } as const;
     const send = {
       kind: "send",
-      envelope: { ...envelope, content: [{ kind: "text", text: pinOf(way) }] },
+      envelope: { ...envelope, content: [{ kind: "text", text: pinOf(iface) }] },
       delivery: "answer",
       task: "auto",
     } as const;
     await remote.handler(send, startCall({ deadline: Date.now() + 20_000 }));
   }
-  expect(arrived.map(({ text }) => text)).toEqual(ways.map(pinOf));
+  expect(arrived.map(({ text }) => text)).toEqual(interfaces.map(pinOf));
   for (const { ttlMs } of arrived) {
     expect(ttlMs).toBeGreaterThan(0);
     expect(ttlMs).toBeLessThanOrEqual(20_000);

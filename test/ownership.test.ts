@@ -6,7 +6,7 @@ import { ACP_PLAIN, ACP_REST, runBody } from "./wires/acp.js";
 import { AGORA, agoraBody, postAgora } from "./wires/agora.js";
 import { ask, at, JSON_RPC_0_3, JSON_RPC_1_0, REST_0_3, REST_1_0, type Sent, type Tree, type Wire } from "./wires/wire.js";
 
-/** What one caller made over any wire is its own over every other, and not there for anybody else. */
+/** What one caller creates over any protocol belongs to it over every other, and is not found by other callers. */
 
 let server: Server;
 beforeAll(async () => {
@@ -43,23 +43,28 @@ const WIRES: readonly TaskWire[] = [
 ].map((each) => ({ ...each, name: each.wire.name }));
 
 /** Whatever this wire can do with a task: read it, stop it, answer it. */
-function waysTo({ wire }: TaskWire, id: string): readonly Sent[] {
+function requestsTo({ wire }: TaskWire, id: string): readonly Sent[] {
   const params = wire.params("42");
   const named = params["message"] !== undefined;
   if (named) (params["message"] as Tree)["taskId"] = id; // A2A's params hold a message object
-  const ways = [wire.getTask?.(id), wire.cancelTask?.(id), wire.answerTask?.(id, "42"), named ? wire.send(params) : undefined];
-  return ways.filter((sent) => sent !== undefined);
+  const requests = [
+    wire.getTask?.(id),
+    wire.cancelTask?.(id),
+    wire.answerTask?.(id, "42"),
+    named ? wire.send(params) : undefined,
+  ];
+  return requests.filter((sent) => sent !== undefined);
 }
 
 describe.each(WIRES)("a task that was made over $name", (maker) => {
-  test("is its owner's over every wire, and nobody else's over any", async () => {
+  test("belongs to its owner over every protocol, and is not found by other callers", async () => {
     const made = await alice(maker.make("conform: ask"));
     const id = maker.wire.taskId(made.body);
     expect([made.status, id]).toEqual([200, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
     for (const reader of WIRES) {
-      const ways = waysTo(reader, id);
-      expect(ways.length).toBeGreaterThan(1);
-      for (const sent of ways) {
+      const requests = requestsTo(reader, id);
+      expect(requests.length).toBeGreaterThan(1);
+      for (const sent of requests) {
         const refused = await bob(sent);
         expect([reader.name, reader.wire.refused(refused.status, refused.body).code]).toEqual([reader.name, reader.notFound]);
         expect(JSON.stringify(refused.body)).not.toContain("what is the answer?");
@@ -115,7 +120,7 @@ describe("a session", () => {
     expect(said).toEqual(["from acp", "you said: from acp", "conform: task", "done", "finished"]);
   });
 
-  test("is not there for anybody else, nor is any message of it", async () => {
+  test("is not found by other callers, nor is any of its messages", async () => {
     for (const path of [`/sessions/${session}`, `/session/${session}`, ...resources.map((url) => new URL(url).pathname)]) {
       const { status, body } = await bob(get(path));
       expect([path, ACP_REST.refused(status, body).code]).toEqual([path, "404 not_found"]);
@@ -135,13 +140,13 @@ describe("a session", () => {
 describe("a conversation", () => {
   const gone = { code: 404, message: "Conversation not found." };
 
-  test("is found by whoever opened it, and by nobody else", async () => {
+  test("is found by its owner only", async () => {
     const opened = await alice(postAgora("/", agoraBody("conform: ask", { multiround: true })));
     const path = `/conversations/${at(opened.body, "conversationId")}`;
     expect(AGORA.text(opened.body)).toBe("what is the answer?");
     const other = await bob(postAgora(path, agoraBody("42")));
     expect(AGORA.refused(other.status, other.body)).toEqual(gone);
-    // The end of what is not there is success, and ends nothing of anybody's.
+    // Closing an unknown conversation succeeds and closes nothing.
     expect(await bob({ method: "DELETE", path, headers: {}, body: undefined })).toEqual({
       status: 200,
       body: { status: "success" },
@@ -161,7 +166,7 @@ describe("a conversation", () => {
 });
 
 describe("a protocol document", () => {
-  test("that a message has brought is not handed on to anybody", async () => {
+  test("that came with a message is not served to other callers", async () => {
     const text = "---\nname: Secret\ndescription: of alice\nmultiround: false\n---\nWhat only alice agreed on.";
     const protocolHash = createHash("sha1").update(text).digest("base64");
     const source = `data:text/plain;charset=utf-8;base64,${Buffer.from(text).toString("base64")}`;

@@ -44,7 +44,7 @@ async function toldBy(pin: string, port: { readonly url: string }): Promise<stri
   return event.kind === "task" ? event.task.id : "";
 }
 
-/** A receiver behind a real port. */
+/** A receiver on a real port. */
 async function listening(receiver: PushReceiver): Promise<string> {
   const server = createServer(receiver.listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -29,7 +29,7 @@ const words: Agent = agent({
   async *handle(_message, task) {
     for (const word of ["one ", "two ", "three "]) {
       yield word;
-      // One append each, so that webhooks are told while the task still runs.
+      // One append each, so that webhooks are notified while the task still runs.
       await new Promise((resolve) => setImmediate(resolve));
     }
     return task.complete();
@@ -70,7 +70,7 @@ async function delivery(peer: RemoteAgent, taskId: string, state: string) {
 
 const kinds = (hook: Hook): string[] => hook.got.map(({ body }) => Object.keys(body).join());
 
-describe("webhooks are told everything, in order", () => {
+describe("webhooks are notified of everything, in order", () => {
   test("one that fails at first misses nothing, and every try of an entry has the same id", async () => {
     let down = 3;
     const failing = await hook((response, count) =>
@@ -86,7 +86,7 @@ describe("webhooks are told everything, in order", () => {
     expect(failing.got.at(-1)?.body.statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  test("one that hangs, hangs up or is slow delays nobody else", async () => {
+  test("one that hangs, disconnects or is slow does not delay the others", async () => {
     const hangs = await hook((response, count) => void (count > 1 && ok(response, count)));
     const hangsUp = await hook((response, count) => (count === 1 ? void response.socket?.destroy() : ok(response, count)));
     const slow = await hook((response, count) => void setTimeout(() => ok(response, count), 50));
@@ -108,7 +108,7 @@ describe("webhooks are told everything, in order", () => {
     expect(await delivery(peer, stuck, "waiting")).toMatchObject({ seq: LIFE.length, failures: 0 });
   });
 
-  test("one that is registered later is told what happens from then on", async () => {
+  test("one that is registered later is notified of later events", async () => {
     const late = await hook();
     const ask = agent({
       name: "ask",
@@ -139,7 +139,7 @@ describe("webhooks are told everything, in order", () => {
   });
 });
 
-describe("a webhook that cannot be told", () => {
+describe("a webhook that cannot be notified", () => {
   test("is given up when it is gone, or after all tries, and the peer can see why", async () => {
     const gone = await hook(status(410));
     const broken = await hook(status(500));
@@ -183,14 +183,14 @@ describe("a webhook that cannot be told", () => {
     expect((await delivery(peer, taskId, "gave_up"))?.problem).toBe(`connection refused by 127.0.0.1:${port} (ECONNREFUSED)`);
   });
 
-  test("must show a certificate of somebody trusted", async () => {
+  test("must have a certificate of a trusted authority", async () => {
     const authority = await makeAuthority();
     const pair = await authority.issue({ hosts: ["127.0.0.1"] });
     const secure = await Hook.open(ok, pair);
     open.push(secure);
     const url = `https://127.0.0.1:${secure.port}/`;
-    const stranger = await peerOf(await serving({ taskLimits: { pushTries: 1 } }));
-    expect((await delivery(stranger, await start(stranger, url), "gave_up"))?.problem).toContain(
+    const untrusting = await peerOf(await serving({ taskLimits: { pushTries: 1 } }));
+    expect((await delivery(untrusting, await start(untrusting, url), "gave_up"))?.problem).toContain(
       "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
     );
     expect(secure.got).toEqual([]);
@@ -265,7 +265,7 @@ describe("where a webhook may be", () => {
     const peer = await peerOf(await serving({ push: { resolve, allow: [host] } }));
     await start(peer, `http://${host}/`);
     const got = await inside.count(LIFE.length);
-    // The platform itself does not know this name: had anybody else resolved it, nothing would have come.
+    // The platform cannot resolve this name, so only the configured resolver can have done it.
     expect(new Set(got.map(({ headers }) => headers.host))).toEqual(new Set([host]));
     // Once when it was registered, once for each request.
     expect(asked).toHaveLength(1 + LIFE.length);

@@ -90,7 +90,7 @@ function said({ data }: Seen): string {
   return "task" in (data as object) ? `task ${texts.join("")}${state}` : texts.join("") || state;
 }
 
-/** A stream that was cut behind the number 2, and the cursor its reader has. */
+/** A stream that was cut after the number 2, and the cursor of its reader. */
 async function cutStream(): Promise<{ readonly taskId: string; readonly cursor: string }> {
   gate = makeGate();
   const seen = await read(await post("/message:stream", { message: MESSAGE }), (events) =>
@@ -128,7 +128,7 @@ describe("a stream that was cut", () => {
     });
   });
 
-  test("is not shown to anybody else, and a cursor of nobody's is refused", async () => {
+  test("is not found by other callers, and an invalid cursor is refused", async () => {
     const { taskId, cursor } = await cutStream();
     for (const path of [`/tasks/${taskId}:subscribe`, "/message:stream"]) {
       const foreign = await post(path, { message: MESSAGE }, { "last-event-id": cursor }, "bob");

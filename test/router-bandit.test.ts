@@ -18,7 +18,7 @@ import { createTelemetry } from "../src/public/telemetry.js";
 import { type Bandit, contextKey, createBandit } from "../src/router/bandit/index.js";
 import { fakeClock } from "./helpers/clock.js";
 
-/** One agent behind two protocols, of which one does badly, and a bandit that opens links to it. */
+/** One agent with two protocols, one of them failing, and a bandit that chooses between them. */
 
 const FEASIBLE = ["A2A", "ACP"];
 const CONTEXT = contextKey({ capabilities: ["job-lifecycle"], peer: "loopback" });
@@ -51,7 +51,7 @@ function failingBy(protocol: () => string): Layer {
       : next(operation, call);
 }
 
-/** What comes in by this protocol is answered too late for anybody. */
+/** Requests over this protocol are answered after their deadline. */
 function silentBy(protocol: string): Layer {
   return (next) => (operation, call) =>
     operation.kind === "send" && call.via.protocol === protocol
@@ -73,7 +73,7 @@ async function calls(count: number, url: string, bandit: Bandit, timeoutMs = 5_0
   return taken;
 }
 
-/** How often of twenty times this one is chosen by what is known already: whoever knows nothing comes to ten. */
+/** How often of twenty times this protocol is chosen; without evidence it is ten. */
 async function choices(bandit: Bandit, protocol: string): Promise<number> {
   const chosen = await Promise.all(Array.from({ length: 20 }, () => bandit.choose(FEASIBLE, CONTEXT)));
   return chosen.filter((each) => each === protocol).length;
@@ -120,7 +120,7 @@ describe("a bandit that opens links", () => {
     expect(await choices(createBandit({ records: after.records, seed: 15 }), "ACP")).toBeGreaterThanOrEqual(17);
   });
 
-  test("knows after a restart what it knew, from memory that somebody else kept", async () => {
+  test("keeps its evidence over a restart, in an external store", async () => {
     const server = await serving([failingBy(() => "acp")]);
     const { records } = createMemoryStore({ now: Date.now });
     await calls(CALLS, server.url, createBandit({ records, seed: 16 }));
@@ -136,7 +136,7 @@ describe("feasible protocols of a link", () => {
     return peer;
   }
 
-  test("are the only ways there are, by id or by name", async () => {
+  test("are the only candidates, by id or by name", async () => {
     for (const feasible of [["ACP"], ["acp"], ["ANP", "Acp"]]) {
       const peer = await linked({ feasible });
       expect([...new Set(peer.interfaces.map(({ protocol }) => protocol))]).toEqual(["acp"]);
@@ -157,7 +157,7 @@ describe("feasible protocols of a link", () => {
       });
   });
 
-  test("are chosen from by whoever was asked to, and that is said", async () => {
+  test("are chosen from by the configured chooser, which is reported", async () => {
     const asked: (readonly string[])[] = [];
     const chooser = {
       choose(protocols: readonly string[]) {
@@ -211,7 +211,7 @@ describe("a chooser that never answers", () => {
   });
 });
 
-describe("what a chooser hears", () => {
+describe("what is reported to a chooser", () => {
   interface Heard {
     readonly protocol: string;
     readonly ok: boolean;

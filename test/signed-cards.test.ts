@@ -13,9 +13,9 @@ const BOB = "a-token-for-bob-01234567890";
 const KEY = newCardKey("EdDSA", "acme-1");
 const NEXT = newCardKey("ES256", "acme-2");
 const TRUST: CardTrust = { keys: [{ name: "acme", key: KEY.publicJwk }], require: true };
-const WAYS = ["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@0.3/JSONRPC", "a2a@0.3/HTTP+JSON"] as const;
+const INTERFACES = ["a2a@1.0/JSONRPC", "a2a@1.0/HTTP+JSON", "a2a@0.3/JSONRPC", "a2a@0.3/HTTP+JSON"] as const;
 /** gRPC leads to the default agent only. */
-const WAYS_TO_FIRST = [...WAYS, "a2a@1.0/GRPC", "a2a@0.3/GRPC"] as const;
+const INTERFACES_OF_FIRST = [...INTERFACES, "a2a@1.0/GRPC", "a2a@0.3/GRPC"] as const;
 
 const clerk = agent({
   name: "clerk",
@@ -39,7 +39,7 @@ beforeAll(async () => {
     cardKeys: [cardSigner({ key: KEY.privateJwk }), cardSigner({ key: NEXT.privatePem, kid: "acme-2" })],
   });
 });
-// The official SDK tells the console of every signature that does not fit.
+// The official SDK logs every invalid signature to the console.
 const debug = vi.spyOn(console, "debug").mockReturnValue(undefined);
 afterAll(async () => {
   debug.mockRestore();
@@ -93,7 +93,7 @@ describe("a signed host", () => {
 });
 
 describe("a client", () => {
-  it.each(WAYS_TO_FIRST)("verifies both cards over %s", async (pin) => {
+  it.each(INTERFACES_OF_FIRST)("verifies both cards over %s", async (pin) => {
     const peer = await connect(server.url, {
       pin,
       trust: TRUST,
@@ -115,7 +115,7 @@ describe("a client", () => {
     await peer.close();
   });
 
-  it("without anybody to trust sees that it is signed, and no more", async () => {
+  it("without trusted keys sees that it is signed, and no more", async () => {
     const peer = await connect(server.url, { credentials: { bearer: ALICE }, discoveryCache: new DiscoveryCache() });
     expect(peer.cardTrust).toBe("unknown");
     expect(peer.card.original?.verifiedBy).toBeUndefined();
@@ -162,7 +162,7 @@ describe("a client", () => {
       close: () => pool.close(),
     };
     await expect(connect(liar.url, { trust: TRUST, link, discoveryCache: new DiscoveryCache() })).rejects.toMatchObject({ code });
-    // Every protocol may look for what describes the agent; nobody says anything to it, or probes what a card names.
+    // Every protocol may request its discovery documents; none sends a message, or probes an address of a card.
     expect(asked).toContain("GET /.well-known/agent-card.json");
     expect(asked.filter((request) => !request.startsWith("GET "))).toEqual([]);
     expect(called.filter((request) => !request.startsWith(`GET ${liar.url}/`))).toEqual([]);
@@ -245,8 +245,8 @@ describe("the extended card", () => {
     expect((await get(path)).status).toBe(401);
   });
 
-  it.each(WAYS)("is not configured for everybody, nor for every agent, over %s", async (pin) => {
-    const options = { pin, discoveryCache: new DiscoveryCache() };
+  it.each(INTERFACES)("is not available to every caller, nor for every agent, over %s", async (pin) => {
+    const options = { pin, verdicts: new DiscoveryCache() };
     const bob = await connect(server.url, { ...options, credentials: { bearer: BOB } });
     await expect(bob.extendedCard()).rejects.toMatchObject({ code: "card_not_configured" });
     const other = await connect(`${server.url}/a2a/plain`, { ...options, credentials: { bearer: ALICE } });
@@ -255,7 +255,7 @@ describe("the extended card", () => {
     await Promise.all([bob.close(), other.close()]);
   });
 
-  it.each(WAYS_TO_FIRST)("is not for anonymous callers of an open host, over %s", async (pin) => {
+  it.each(INTERFACES_OF_FIRST)("is not for anonymous callers of an open host, over %s", async (pin) => {
     const open = await serve(clerk);
     const peer = await connect(open.url, { pin, discoveryCache: new DiscoveryCache() });
     await expect(peer.extendedCard()).rejects.toMatchObject({ code: "unauthenticated" });

@@ -43,7 +43,7 @@ describe("a protocol added by one folder and one line", () => {
     await peer.close();
   });
 
-  test("is one of several ways to the same agent, chosen by hint", async () => {
+  test("is one of several interfaces of the same agent, chosen by hint", async () => {
     const peer = await connect(server.url, { protocols: registry, discoveryCache: new DiscoveryCache() });
     expect(await peer.ask("by toy", { hint: "toy@1" })).toBe("again: by toy");
     expect(await peer.ask("by the card", {})).toBe("again: by the card");

@@ -18,7 +18,7 @@ const PYTHONS = ["python3.13", "python3.12", "python3.11", "python3"];
 const SERVER_START_MS = 30_000;
 const KIT_LIMIT_MS = 15 * 60_000;
 
-/** Some tests want a capability, others its absence: what the first server makes the kit skip is tried with the next. */
+/** Some tests need a capability, others its absence: tests skipped with the first server run with the next. */
 const SERVERS = {
   "1.0": [["--push", "--extended-card"], [], ["--required-extension"]],
   0.3: [["--push", "--card", "0.3"]],
@@ -45,7 +45,7 @@ function readOptions() {
   const hint = `get it with: git clone --branch ${BRANCHES[version]} ${REPOSITORY} <folder>`;
   if (kit === undefined) throw new Problem(`${USAGE}\nThe kit is not part of this repository; ${hint}`);
   const folder = resolve(kit);
-  if (!existsSync(join(folder, "run_tck.py"))) throw new Problem(`${kit} is no checkout of the kit; ${hint}`);
+  if (!existsSync(join(folder, "run_tck.py"))) throw new Problem(`${kit} is not a checkout of the kit; ${hint}`);
   if (!existsSync(join(folder, LANDMARKS[version]))) throw new Problem(`${kit} is not the kit for A2A ${version}; ${hint}`);
   return { kit: folder, transports: transport === "all" ? TRANSPORTS : [transport], version, python };
 }
@@ -60,7 +60,7 @@ function findPython(wanted) {
       // Not there, or too old.
     }
   }
-  throw new Problem(`${wanted ?? "no Python"} will do: the kit needs Python 3.11 or later; name one with --python`);
+  throw new Problem(`${wanted ?? "no Python"} is usable: the kit needs Python 3.11 or later; set one with --python`);
 }
 
 const DEPENDENCIES = "import tomllib, sys; print('\\n'.join(tomllib.load(open(sys.argv[1], 'rb'))['project']['dependencies']))";
@@ -102,7 +102,7 @@ async function startServer(flags) {
   return { url, stop };
 }
 
-/** What the kit is called with. In 0.3 a run is about one transport; several at once compare them with one another. */
+/** The command lines of the kit. In 0.3 a run tests one transport; a run with several compares them. */
 function commandsFor(version, url, transports) {
   if (version === "1.0") return [["--sut-host", url, "--transport", transports.join(",")]];
   const names = transports.map((transport) => (transport === "http_json" ? "rest" : transport));
@@ -112,7 +112,7 @@ function commandsFor(version, url, transports) {
   return [...alone, ...together].map((command) => ["--sut-url", url, ...command]);
 }
 
-/** Runs the kit once and gives back what became of each test. */
+/** Runs the kit once and returns the outcome of each test. */
 async function runKit({ kit, python, command, only, scratch }) {
   const record = join(scratch, `record-${process.hrtime.bigint()}.jsonl`);
   const log = [];
@@ -135,7 +135,7 @@ async function runKit({ kit, python, command, only, scratch }) {
   clearTimeout(timer);
   if (late) throw new Problem(`the kit did not end within ${KIT_LIMIT_MS / 60_000} minutes`);
   const lines = existsSync(record) ? readFileSync(record, "utf8").trim().split("\n").filter(Boolean) : [];
-  // With nothing recorded the kit itself went wrong, and only its own words can say why.
+  // Without records the kit itself failed; its output says why.
   if (lines.length === 0) throw new Problem(`the kit ran no test:\n${Buffer.concat(log).toString().slice(-4_000)}`);
   return lines.map((line) => JSON.parse(line));
 }
@@ -146,7 +146,7 @@ function writeOnly(scratch, tests) {
   return file;
 }
 
-/** All runs against one server. What failed once has failed, whatever its other phases say. */
+/** All runs against one server. A test that failed in any phase has failed. */
 async function runServer(options, flags, only) {
   const { version, transports } = options;
   const server = await startServer(flags);
@@ -171,7 +171,7 @@ function keyOf({ transport, test }) {
 
 const KNOWN = JSON.parse(readFileSync(new URL("../test/tck/known-failures.json", import.meta.url), "utf8"));
 
-/** A failure that is listed gets the reason of the list: a fault of the kit, or a choice of ours. */
+/** Adds the listed reason to a known failure: a fault of the kit, or a design choice. */
 function withKnownReason(version, line) {
   if (line.outcome !== "failed") return line;
   const places = [line.transport, "any"];
@@ -179,7 +179,7 @@ function withKnownReason(version, line) {
   return known === undefined ? line : { ...line, outcome: "known", why: known.why };
 }
 
-/** The kit against the first server, and what it skipped there against the others. */
+/** Runs the kit against the first server, and what it skipped there against the others. */
 async function runServers(options) {
   const { version, transports } = options;
   const [first, ...others] = SERVERS[version];

@@ -2,7 +2,7 @@ import { cpus, loadavg } from "node:os";
 import type { Cores } from "./processes.js";
 import type { Machine } from "./result.js";
 
-/** Where a run took place. */
+/** Describes the machine of a run. */
 export function describeMachine({ server }: Cores): Machine {
   const all = cpus();
   return {

@@ -16,7 +16,7 @@ export interface Cores {
   readonly load: number | undefined;
 }
 
-/** A command that takes longer than this is taken for hung. */
+/** A command that takes longer is considered hung. */
 const COMMAND_MS = 120_000;
 
 const running = new Set<ChildProcess>();
@@ -33,7 +33,7 @@ export function findCores(): Cores {
 export function startWorker(name: string, file: string, core: number | undefined): Worker {
   const argv = [process.execPath, "--expose-gc", file];
   const [command = process.execPath, ...rest] = core === undefined ? argv : ["taskset", "-c", String(core), ...argv];
-  // What a worker prints is talk: it goes to stderr, so that stdout stays data.
+  // Worker output goes to stderr, so that stdout is only data.
   const child = spawn(command, rest, {
     stdio: ["ignore", 2, 2, "ipc"],
     serialization: "advanced",
@@ -71,13 +71,13 @@ export function startWorker(name: string, file: string, core: number | undefined
   return { name, ask, usage: () => ask<Usage>("usage"), stop: () => void child.kill("SIGKILL") };
 }
 
-/** Ends every process this driver has started and that still runs. */
+/** Kills every process that this driver started. */
 export function stopAllWorkers(): void {
   for (const child of running) child.kill("SIGKILL");
   running.clear();
 }
 
-/** Whatever way the driver ends, its processes end too. */
+/** Kills the workers however the driver exits. */
 export function stopWorkersOnExit(): void {
   process.on("exit", stopAllWorkers);
   for (const [signal, code] of [

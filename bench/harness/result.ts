@@ -17,7 +17,7 @@ export interface BenchResult {
   readonly interval: Readonly<Record<string, Range>>;
   readonly targets: Readonly<Record<string, TargetReport>>;
   readonly verdict: Verdict;
-  /** Sentences for people: why inconclusive, what was left out. */
+  /** Remarks: why inconclusive, what was skipped. */
   readonly notes: readonly string[];
 }
 

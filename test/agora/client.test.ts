@@ -148,19 +148,19 @@ describe("our client and our server, over HTTP", () => {
     expect((await errorOf(remote.ask("other", { key: "k-1" }))).code).toBe("conflict");
   });
 
-  it("tell of work that failed as a task that failed", async () => {
+  it("report failed work as a failed task", async () => {
     const remote = await reach(await served(guide));
     const event = await remote.send("fail", { session: "s" });
     expect(stateOf(event)).toBe("failed");
     expect((await errorOf(remote.ask("fail"))).message).toContain("it broke");
   });
 
-  it("keep a stranger out, and still find each other", async () => {
+  it("refuse anonymous callers, and still discover each other", async () => {
     const admission = bearerTokens(new Map([["me", "a-token-that-is-long-enough"]]));
     const url = await served(guide, {}, { admission });
-    const stranger = await reach(url);
-    expect(stranger.verified).toBe(false);
-    expect((await errorOf(stranger.ask("hello"))).code).toBe("unauthenticated");
+    const anonymous = await reach(url);
+    expect(anonymous.verified).toBe(false);
+    expect((await errorOf(anonymous.ask("hello"))).code).toBe("unauthenticated");
     const friend = await reach(url, { credentials: { bearer: "a-token-that-is-long-enough" } });
     await expect(friend.ask("hello")).resolves.toBe("you said: hello");
   });
@@ -199,7 +199,7 @@ describe("a hostile receiver", () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on a port
   }
 
-  it("that never stops talking is cut off, and hears of it", async () => {
+  it("that never ends its response is disconnected", async () => {
     let cut: Promise<unknown> = Promise.resolve("never asked");
     const url = await hostile((_request, response) => {
       cut = new Promise((resolve) => response.on("close", () => resolve("cut")));

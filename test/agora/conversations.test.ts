@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { agent } from "../../src/server/index.js";
 import { manualTimers } from "../helpers/tasks.js";
-import { Desk, words } from "./desk.js";
+import { TestHost, words } from "./test-host.js";
 
 const NOT_FOUND = { status: "error", message: "Conversation not found.", body: "Conversation not found." };
 const WORDS = "Send any text; it comes back in capitals.";
@@ -33,143 +33,143 @@ const talker = agent({
 
 const open = (body: string, more = {}) => words(body, { multiround: true, ...more });
 
-async function opened(desk: Desk, body = "hi", headers = {}): Promise<string> {
-  const { json, status } = await desk.post("/", open(body), headers);
+async function opened(host: TestHost, body = "hi", headers = {}): Promise<string> {
+  const { json, status } = await host.post("/", open(body), headers);
   expect(status).toBe(200);
   return String(json["conversationId"]);
 }
 
 describe("a conversation", () => {
   it("is opened, goes on, is deleted, deleted again, and then gone", async () => {
-    const desk = new Desk([talker]);
-    const first = await desk.post("/", open("one"));
+    const host = new TestHost([talker]);
+    const first = await host.post("/", open("one"));
     const id = String(first.json["conversationId"]);
     expect(first.json).toEqual({ status: "success", conversationId: id, body: `session ${id}: one` });
-    const further = await desk.post(`/conversations/${id}`, open("two"));
+    const further = await host.post(`/conversations/${id}`, open("two"));
     expect(further.json).toEqual({ status: "success", body: `session ${id}: two` });
-    expect((await desk.post(`/agora/conversations/${id}`, { body: "three" })).json).toMatchObject({
+    expect((await host.post(`/agora/conversations/${id}`, { body: "three" })).json).toMatchObject({
       body: `session ${id}: three`,
     });
     for (const _time of ["once", "twice"])
-      expect(await desk.delete(`/conversations/${id}`)).toMatchObject({ status: 200, text: '{"status":"success"}' });
-    expect(await desk.post(`/conversations/${id}`, open("four"))).toMatchObject({ status: 404, json: NOT_FOUND });
+      expect(await host.delete(`/conversations/${id}`)).toMatchObject({ status: 200, text: '{"status":"success"}' });
+    expect(await host.post(`/conversations/${id}`, open("four"))).toMatchObject({ status: 404, json: NOT_FOUND });
   });
 
   it("that never was is ended with success", async () => {
-    expect((await new Desk([talker]).delete("/conversations/7f0c1c1e-0000-4000-8000-000000000000")).json).toEqual({
+    expect((await new TestHost([talker]).delete("/conversations/7f0c1c1e-0000-4000-8000-000000000000")).json).toEqual({
       status: "success",
     });
   });
 
   it("ends so long after it began, as in the library, however often it is used", async () => {
-    const desk = new Desk([talker]);
-    const id = await opened(desk);
-    desk.timers.advance(299_999);
-    expect((await desk.post(`/conversations/${id}`, open("x"))).status).toBe(200);
-    desk.timers.advance(1);
-    expect(await desk.post(`/conversations/${id}`, open("x"))).toMatchObject({ status: 404, json: NOT_FOUND });
+    const host = new TestHost([talker]);
+    const id = await opened(host);
+    host.timers.advance(299_999);
+    expect((await host.post(`/conversations/${id}`, open("x"))).status).toBe(200);
+    host.timers.advance(1);
+    expect(await host.post(`/conversations/${id}`, open("x"))).toMatchObject({ status: 404, json: NOT_FOUND });
   });
 
   it("ends so long after its last use where the settings say so", async () => {
-    const desk = new Desk([talker], { settings: { conversationIdle: true, conversationMs: 1_000 } });
-    const id = await opened(desk);
+    const host = new TestHost([talker], { settings: { conversationIdle: true, conversationMs: 1_000 } });
+    const id = await opened(host);
     for (const _time of [1, 2, 3]) {
-      desk.timers.advance(900);
-      expect((await desk.post(`/conversations/${id}`, open("x"))).status).toBe(200);
+      host.timers.advance(900);
+      expect((await host.post(`/conversations/${id}`, open("x"))).status).toBe(200);
     }
-    desk.timers.advance(1_000);
-    expect((await desk.post(`/conversations/${id}`, open("x"))).status).toBe(404);
+    host.timers.advance(1_000);
+    expect((await host.post(`/conversations/${id}`, open("x"))).status).toBe(404);
   });
 
-  it("tells a client of ours that it is gone, by our own code", async () => {
-    const { json } = await new Desk([talker]).post("/conversations/x", open("x", { metadata: { koine: 1 } }));
+  it("reports to a Koine client that it is gone, by error code", async () => {
+    const { json } = await new TestHost([talker]).post("/conversations/x", open("x", { metadata: { koine: 1 } }));
     expect(json).toEqual({ ...NOT_FOUND, metadata: { koine: 1, code: "session_expired" } });
   });
 
   it("belongs to its caller", async () => {
-    const desk = new Desk([talker]);
+    const host = new TestHost([talker]);
     const alice = { "x-caller": "alice" };
     const bob = { "x-caller": "bob" };
-    const id = await opened(desk, "hi", alice);
-    expect(await desk.post(`/conversations/${id}`, open("x"), bob)).toMatchObject({ status: 404, json: NOT_FOUND });
-    expect((await desk.delete(`/conversations/${id}`, bob)).json).toEqual({ status: "success" });
-    expect((await desk.post(`/conversations/${id}`, open("x"), alice)).status).toBe(200);
+    const id = await opened(host, "hi", alice);
+    expect(await host.post(`/conversations/${id}`, open("x"), bob)).toMatchObject({ status: 404, json: NOT_FOUND });
+    expect((await host.delete(`/conversations/${id}`, bob)).json).toEqual({ status: "success" });
+    expect((await host.post(`/conversations/${id}`, open("x"), alice)).status).toBe(200);
   });
 
   it("belongs to its agent", async () => {
-    const desk = new Desk([talker, agent({ name: "other", description: "d", handle: async () => "other" })]);
-    const id = await opened(desk);
-    expect((await desk.post(`/agora/other/conversations/${id}`, open("x"))).status).toBe(404);
-    expect((await desk.post(`/agora/talker/conversations/${id}`, open("x"))).status).toBe(200);
+    const host = new TestHost([talker, agent({ name: "other", description: "d", handle: async () => "other" })]);
+    const id = await opened(host);
+    expect((await host.post(`/agora/other/conversations/${id}`, open("x"))).status).toBe(404);
+    expect((await host.post(`/agora/talker/conversations/${id}`, open("x"))).status).toBe(200);
   });
 
   it("keeps to what its first message followed", async () => {
-    const desk = new Desk([talker]);
-    const id = await opened(desk);
-    const switched = await desk.post(`/conversations/${id}`, open("x", { protocolHash: WORDS_HASH }));
+    const host = new TestHost([talker]);
+    const id = await opened(host);
+    const switched = await host.post(`/conversations/${id}`, open("x", { protocolHash: WORDS_HASH }));
     expect(switched).toMatchObject({ status: 409, json: { status: "error" } });
-    const shouting = String((await desk.post("/", open("x", { protocolHash: WORDS_HASH }))).json["conversationId"]);
-    expect((await desk.post(`/conversations/${shouting}`, { body: "loud" })).json).toMatchObject({ body: "LOUD" });
-    expect((await desk.post(`/conversations/${shouting}`, open("x"))).status).toBe(409);
+    const shouting = String((await host.post("/", open("x", { protocolHash: WORDS_HASH }))).json["conversationId"]);
+    expect((await host.post(`/conversations/${shouting}`, { body: "loud" })).json).toMatchObject({ body: "LOUD" });
+    expect((await host.post(`/conversations/${shouting}`, open("x"))).status).toBe(409);
   });
 
   it("is one of so many per caller", async () => {
-    const desk = new Desk([talker], { settings: { maxConversations: 2 } });
-    const ids = [await opened(desk), await opened(desk)];
-    expect(await desk.post("/", open("x"))).toMatchObject({ status: 429, json: { status: "error" } });
-    await opened(desk, "hi", { "x-caller": "bob" });
-    await desk.delete(`/conversations/${ids[0]}`);
-    await opened(desk);
-    desk.timers.advance(300_000);
-    await opened(desk);
+    const host = new TestHost([talker], { settings: { maxConversations: 2 } });
+    const ids = [await opened(host), await opened(host)];
+    expect(await host.post("/", open("x"))).toMatchObject({ status: 429, json: { status: "error" } });
+    await opened(host, "hi", { "x-caller": "bob" });
+    await host.delete(`/conversations/${ids[0]}`);
+    await opened(host);
+    host.timers.advance(300_000);
+    await opened(host);
   });
 
   it("survives a restart", async () => {
     const timers = manualTimers();
-    const before = new Desk([talker], { timers });
+    const before = new TestHost([talker], { timers });
     const asked = await before.post("/", open("book"));
     const id = String(asked.json["conversationId"]);
-    const after = new Desk([talker], { timers, store: before.runtime.store, prefix: "after" });
+    const after = new TestHost([talker], { timers, store: before.runtime.store, prefix: "after" });
     expect((await after.post(`/conversations/${id}`, open("4"))).json).toEqual({ status: "success", body: "booked for 4" });
     expect((await after.delete(`/conversations/${id}`)).status).toBe(200);
     expect((await before.post(`/conversations/${id}`, open("x"))).status).toBe(404);
   });
 
-  it("is not left behind by a first message that fails", async () => {
-    const desk = new Desk([talker], { settings: { maxConversations: 1 } });
-    expect((await desk.post("/", open("fail"))).json).not.toHaveProperty("conversationId");
-    await opened(desk);
+  it("does not remain after a first message that fails", async () => {
+    const host = new TestHost([talker], { settings: { maxConversations: 1 } });
+    expect((await host.post("/", open("fail"))).json).not.toHaveProperty("conversationId");
+    await opened(host);
   });
 
-  it("is not brought back by a message that was under way when it was deleted", async () => {
-    const desk = new Desk([talker]);
-    const id = await opened(desk);
-    const asking = desk.post(`/conversations/${id}`, open("book"));
-    await desk.delete(`/conversations/${id}`);
+  it("is not restored by a message that was in flight when it was deleted", async () => {
+    const host = new TestHost([talker]);
+    const id = await opened(host);
+    const asking = host.post(`/conversations/${id}`, open("book"));
+    await host.delete(`/conversations/${id}`);
     await asking;
-    expect((await desk.post(`/conversations/${id}`, open("x"))).status).toBe(404);
+    expect((await host.post(`/conversations/${id}`, open("x"))).status).toBe(404);
   });
 });
 
 describe("a question", () => {
   it("is the body of a reply, and the next message is its answer", async () => {
-    const desk = new Desk([talker]);
-    const first = await desk.post("/", open("book"));
+    const host = new TestHost([talker]);
+    const first = await host.post("/", open("book"));
     expect(first.json).toMatchObject({ status: "success", body: "For how many?" });
     const id = String(first.json["conversationId"]);
-    expect((await desk.post(`/conversations/${id}`, open("4"))).json).toEqual({ status: "success", body: "booked for 4" });
-    expect((await desk.post(`/conversations/${id}`, open("5"))).json).toEqual({ status: "success", body: `session ${id}: 5` });
+    expect((await host.post(`/conversations/${id}`, open("4"))).json).toEqual({ status: "success", body: "booked for 4" });
+    expect((await host.post(`/conversations/${id}`, open("5"))).json).toEqual({ status: "success", body: `session ${id}: 5` });
   });
 
   it("that is no longer open is said to be closed, and the message after that begins anew", async () => {
-    const desk = new Desk([talker]);
-    const first = await desk.post("/", open("book", { metadata: { koine: 1 } }));
+    const host = new TestHost([talker]);
+    const first = await host.post("/", open("book", { metadata: { koine: 1 } }));
     const id = String(first.json["conversationId"]);
     const { receipt } = first.json["metadata"] as { readonly receipt: { readonly id: string; readonly state: string } };
     expect(receipt.state).toBe("input-required");
-    await desk.post("/", words("", { metadata: { koine: 1, cancel: receipt.id } }));
-    expect((await desk.post(`/conversations/${id}`, open("4"))).status).toBe(409);
-    expect((await desk.post(`/conversations/${id}`, open("5"))).json).toMatchObject({ body: `session ${id}: 5` });
+    await host.post("/", words("", { metadata: { koine: 1, cancel: receipt.id } }));
+    expect((await host.post(`/conversations/${id}`, open("4"))).status).toBe(409);
+    expect((await host.post(`/conversations/${id}`, open("5"))).json).toMatchObject({ body: `session ${id}: 5` });
   });
 });
 
@@ -179,12 +179,12 @@ describe("work that fails", () => {
     ["reject", 422, "not here"],
     ["throw", 500, "the agent failed unexpectedly"],
   ])("%s is an error reply, alone and in a conversation", async (body, status, message) => {
-    const desk = new Desk([talker]);
+    const host = new TestHost([talker]);
     const expected = { status, json: { status: "error", message, body: message } };
-    expect(await desk.post("/", words(body))).toMatchObject(expected);
-    const id = await opened(desk);
-    expect(await desk.post(`/conversations/${id}`, open(body))).toMatchObject(expected);
-    expect((await desk.post(`/conversations/${id}`, open("x"))).status).toBe(200);
+    expect(await host.post("/", words(body))).toMatchObject(expected);
+    const id = await opened(host);
+    expect(await host.post(`/conversations/${id}`, open(body))).toMatchObject(expected);
+    expect((await host.post(`/conversations/${id}`, open("x"))).status).toBe(200);
   });
 });
 
@@ -192,22 +192,22 @@ describe("one key", () => {
   it("is one piece of work, in the conversation it was sent in first", async () => {
     let runs = 0;
     const counting = agent({ name: "counting", description: "d", handle: async () => `run ${++runs}` });
-    const desk = new Desk([counting]);
+    const host = new TestHost([counting]);
     const keyed = open("x", { metadata: { idempotency_key: "k-1" } });
-    const first = await desk.post("/", keyed);
-    expect(await desk.post("/", keyed)).toEqual(first);
-    expect((await desk.post("/", open("x"), { "idempotency-key": "k-1" })).json).toEqual(first.json);
-    expect((await desk.post(`/conversations/${first.json["conversationId"]}`, open("y"))).json).toMatchObject({ body: "run 2" });
-    expect(await desk.post("/", open("z"), { "idempotency-key": "k-1" })).toMatchObject({ status: 409 });
+    const first = await host.post("/", keyed);
+    expect(await host.post("/", keyed)).toEqual(first);
+    expect((await host.post("/", open("x"), { "idempotency-key": "k-1" })).json).toEqual(first.json);
+    expect((await host.post(`/conversations/${first.json["conversationId"]}`, open("y"))).json).toMatchObject({ body: "run 2" });
+    expect(await host.post("/", open("z"), { "idempotency-key": "k-1" })).toMatchObject({ status: 409 });
     expect(runs).toBe(2);
   });
 
   it("is one piece of work without a conversation, too, and header and member agree", async () => {
     let runs = 0;
     const counting = agent({ name: "counting", description: "d", handle: async () => `run ${++runs}` });
-    const desk = new Desk([counting]);
+    const host = new TestHost([counting]);
     for (const _time of ["once", "twice"])
-      expect((await desk.post("/", words("x", { idempotency_key: "k" }))).json).toEqual({ status: "success", body: "run 1" });
-    expect((await desk.post("/", words("x", { idempotency_key: "k" }), { "idempotency-key": "l" })).status).toBe(400);
+      expect((await host.post("/", words("x", { idempotency_key: "k" }))).json).toEqual({ status: "success", body: "run 1" });
+    expect((await host.post("/", words("x", { idempotency_key: "k" }), { "idempotency-key": "l" })).status).toBe(400);
   });
 });

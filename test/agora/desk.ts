@@ -31,7 +31,7 @@ export interface Answered {
 }
 
 /** The server half in front of real agents and their tasks, without a socket, on a clock that stands still. */
-export class Desk {
+export class TestHost {
   readonly runtime: TestRuntime;
   readonly timers: ManualTimers;
   readonly losses: Loss[] = [];
@@ -98,7 +98,7 @@ export function words(body: string, more: JsonObject = {}): JsonObject {
   return { protocolHash: null, protocolSources: [], body, ...more };
 }
 
-/** A promise and its end, for an agent that works until told. */
+/** A promise and its resolver, for an agent that works until it is resolved. */
 export function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/envelope/index.js";
 import { agent } from "../../src/server/index.js";
-import { type Answered, Desk, gate, words } from "./desk.js";
+import { type Answered, gate, TestHost, words } from "./test-host.js";
 
 const OURS = { koine: 1 };
 const open = (body: string, metadata?: JsonObject) =>
   words(body, { multiround: true, ...(metadata === undefined ? {} : { metadata }) });
 
-/** An agent that works until it is told to end, and says when it has begun. */
-function slowDesk(
+/** An agent that works until it is ended, and reports when it has started. */
+function slowHost(
   answer: (task: { ask(question: string): unknown; fail(why: string): unknown }) => unknown = () => "done at last",
 ) {
   const begun = gate();
@@ -23,13 +23,13 @@ function slowDesk(
       return answer(task) as string;
     },
   });
-  return { desk: new Desk([slow], { settings: { conversationMs: 3_600_000 } }), begun, work };
+  return { host: new TestHost([slow], { settings: { conversationMs: 3_600_000 } }), begun, work };
 }
 
 /** Sends a message, and lets the time run out in which its answer would have had to come. */
-async function tooSlow({ desk, begun }: ReturnType<typeof slowDesk>, metadata?: JsonObject): Promise<Answered> {
+async function tooSlow({ host, begun }: ReturnType<typeof slowHost>, metadata?: JsonObject): Promise<Answered> {
   let answered: Answered | undefined;
-  const asking = desk.post("/", open("long", metadata)).then((answer) => {
+  const asking = host.post("/", open("long", metadata)).then((answer) => {
     answered = answer;
     return answer;
   });
@@ -37,7 +37,7 @@ async function tooSlow({ desk, begun }: ReturnType<typeof slowDesk>, metadata?: 
   // Whoever waits may set its alarm a moment after the work has begun.
   while (answered === undefined) {
     await new Promise(setImmediate);
-    desk.timers.advance(30_000);
+    host.timers.advance(30_000);
   }
   return asking;
 }
@@ -48,71 +48,71 @@ const idOf = ({ json }: Answered): string => String(json["conversationId"]);
 
 describe("work that outlives one reply", () => {
   it("is answered with a receipt, and collected by the next message", async () => {
-    const slow = slowDesk();
+    const slow = slowHost();
     const first = await tooSlow(slow);
     expect(first).toMatchObject({
       status: 200,
       json: { status: "success", body: expect.stringMatching(/^The work goes on\. Its receipt is id-\d+;/) },
     });
-    const collecting = slow.desk.post(`/conversations/${idOf(first)}`, open("is it done?"));
+    const collecting = slow.host.post(`/conversations/${idOf(first)}`, open("is it done?"));
     slow.work.open();
     expect((await collecting).json).toEqual({ status: "success", body: "done at last" });
-    expect((await slow.desk.post(`/conversations/${idOf(first)}`, open("quick"))).json).toMatchObject({ body: "quick" });
+    expect((await slow.host.post(`/conversations/${idOf(first)}`, open("quick"))).json).toMatchObject({ body: "quick" });
   });
 
   it("gets the same receipt again while it goes on", async () => {
-    const slow = slowDesk();
+    const slow = slowHost();
     const first = await tooSlow(slow, OURS);
-    const again = await slow.desk.post(`/conversations/${idOf(first)}`, open("done?", { ...OURS, prefer: "receipt" }));
+    const again = await slow.host.post(`/conversations/${idOf(first)}`, open("done?", { ...OURS, prefer: "receipt" }));
     expect(receiptOf(again)).toEqual(receiptOf(first));
     expect(receiptOf(first).state).toBe("submitted");
   });
 
   it("may end with a question, which the next message but one answers", async () => {
-    const slow = slowDesk((task) => task.ask("And now?"));
+    const slow = slowHost((task) => task.ask("And now?"));
     const first = await tooSlow(slow);
     slow.work.open();
     const path = `/conversations/${idOf(first)}`;
-    expect((await slow.desk.post(path, open("done?"))).json).toMatchObject({ status: "success", body: "And now?" });
-    expect((await slow.desk.post(path, open("quick"))).json).toMatchObject({ status: "success", body: "quick" });
+    expect((await slow.host.post(path, open("done?"))).json).toMatchObject({ status: "success", body: "And now?" });
+    expect((await slow.host.post(path, open("quick"))).json).toMatchObject({ status: "success", body: "quick" });
   });
 
   it("may fail, and the message after that begins something new", async () => {
-    const slow = slowDesk((task) => task.fail("it broke"));
+    const slow = slowHost((task) => task.fail("it broke"));
     const first = await tooSlow(slow);
     slow.work.open();
     const path = `/conversations/${idOf(first)}`;
-    expect(await slow.desk.post(path, open("done?"))).toMatchObject({ status: 500, json: { status: "error", body: "it broke" } });
-    expect((await slow.desk.post(path, open("quick"))).json).toMatchObject({ body: "quick" });
+    expect(await slow.host.post(path, open("done?"))).toMatchObject({ status: 500, json: { status: "error", body: "it broke" } });
+    expect((await slow.host.post(path, open("quick"))).json).toMatchObject({ body: "quick" });
   });
 
   it("is waited for by a single message, which has nothing to come back by", async () => {
-    const { desk, begun, work } = slowDesk();
-    const asking = desk.post("/", words("long"));
+    const { host, begun, work } = slowHost();
+    const asking = host.post("/", words("long"));
     await begun.opened;
-    desk.timers.advance(60_000);
+    host.timers.advance(60_000);
     work.open();
     expect((await asking).json).toEqual({ status: "success", body: "done at last" });
   });
 });
 
 describe("a receipt", () => {
-  it("is given at once to whoever prefers one", async () => {
-    const { desk, work } = slowDesk();
-    const first = await desk.post("/", open("long", { ...OURS, prefer: "receipt" }));
+  it("is given at once to callers that prefer one", async () => {
+    const { host, work } = slowHost();
+    const first = await host.post("/", open("long", { ...OURS, prefer: "receipt" }));
     expect(["submitted", "working"]).toContain(receiptOf(first).state);
     work.open();
-    expect((await desk.post(`/conversations/${idOf(first)}`, open("done?"))).json).toMatchObject({ body: "done at last" });
+    expect((await host.post(`/conversations/${idOf(first)}`, open("done?"))).json).toMatchObject({ body: "done at last" });
   });
 
   it("is asked for by its id, any number of times, by its owner alone", async () => {
-    const slow = slowDesk();
+    const slow = slowHost();
     const first = await tooSlow(slow, OURS);
     const ask = (headers = {}) =>
-      slow.desk.post("/", words("", { metadata: { ...OURS, receipt: { id: receiptOf(first).id } } }), headers);
+      slow.host.post("/", words("", { metadata: { ...OURS, receipt: { id: receiptOf(first).id } } }), headers);
     expect(receiptOf(await ask())).toEqual({ id: receiptOf(first).id, state: "submitted" });
     slow.work.open();
-    const done = await slow.desk.post(`/conversations/${idOf(first)}`, open("done?"));
+    const done = await slow.host.post(`/conversations/${idOf(first)}`, open("done?"));
     expect(done.json).toMatchObject({ body: "done at last" });
     for (const _time of ["once", "twice"])
       expect((await ask()).json).toMatchObject({
@@ -124,15 +124,15 @@ describe("a receipt", () => {
   });
 
   it("stops the work when its owner wants that", async () => {
-    const slow = slowDesk();
+    const slow = slowHost();
     const { id } = receiptOf(await tooSlow(slow, OURS));
-    const cancel = (headers = {}) => slow.desk.post("/", { metadata: { ...OURS, cancel: id } }, headers);
+    const cancel = (headers = {}) => slow.host.post("/", { metadata: { ...OURS, cancel: id } }, headers);
     expect((await cancel({ "x-caller": "bob" })).status).toBe(404);
     expect(await cancel()).toMatchObject({
       status: 200,
       json: { body: `The work ${id} is canceled.`, metadata: { receipt: { id, state: "canceled" } } },
     });
-    expect(await slow.desk.post("/", { metadata: { ...OURS, receipt: { id } } })).toMatchObject({
+    expect(await slow.host.post("/", { metadata: { ...OURS, receipt: { id } } })).toMatchObject({
       json: { status: "error", metadata: { code: "cancelled", receipt: { id, state: "canceled" } } },
     });
   });

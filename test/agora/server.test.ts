@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dataPart } from "../../src/envelope/index.js";
 import { agent } from "../../src/server/index.js";
-import { Desk, words } from "./desk.js";
+import { TestHost, words } from "./test-host.js";
 
 const ECHO = "---\nname: Echo\ndescription: ECHO protocol\nmultiround: false\n---\nECHO the JSON body back.\n";
 const ECHO_HASH = "L9xl1shodRYEKdIIT3ydYkazG8M=";
@@ -37,31 +37,31 @@ const other = agent({ name: "other", description: "another", handle: async ({ te
 
 describe("natural language", () => {
   it.each([null, [], undefined])("is answered whatever stands for the sources: %j", async (protocolSources) => {
-    const { status, json } = await new Desk([helper]).post("/", { protocolHash: null, protocolSources, body: "hi" });
+    const { status, json } = await new TestHost([helper]).post("/", { protocolHash: null, protocolSources, body: "hi" });
     expect([status, json]).toEqual([200, { status: "success", body: "you said: hi" }]);
   });
 
   it("is answered at the seed's endpoint, with the seed's members", async () => {
-    const desk = new Desk([helper]);
+    const host = new TestHost([helper]);
     const flat = { message: "hi", request_id: "r-1", source: "a", target: "b", trace_id: "t", session: "s" };
-    expect((await desk.post("/agora", flat)).json).toEqual({ status: "success", body: "you said: hi" });
-    expect((await desk.post("/agora", { message: { text: "hi" }, metadata: { trace_id: "t" } })).json).toMatchObject({
+    expect((await host.post("/agora", flat)).json).toEqual({ status: "success", body: "you said: hi" });
+    expect((await host.post("/agora", { message: { text: "hi" }, metadata: { trace_id: "t" } })).json).toMatchObject({
       body: "you said: hi",
     });
-    expect((await desk.post("/agora", { message: "a", parameters: { b: 1 } })).json).toMatchObject({ body: "you said: a" });
+    expect((await host.post("/agora", { message: "a", parameters: { b: 1 } })).json).toMatchObject({ body: "you said: a" });
   });
 
   it("goes to the agent that the path names", async () => {
-    const desk = new Desk([helper, other]);
-    expect((await desk.post("/agora/other", words("hi"))).json).toMatchObject({ body: "other: hi" });
-    expect((await desk.post("/agora/other/", words("hi"))).json).toMatchObject({ body: "other: hi" });
-    expect((await desk.post("/agora/none", words("hi"))).status).toBe(404);
+    const host = new TestHost([helper, other]);
+    expect((await host.post("/agora/other", words("hi"))).json).toMatchObject({ body: "other: hi" });
+    expect((await host.post("/agora/other/", words("hi"))).json).toMatchObject({ body: "other: hi" });
+    expect((await host.post("/agora/none", words("hi"))).status).toBe(404);
   });
 
   it("is refused when the settings say so, and says honestly when there is no model", async () => {
-    const refusing = new Desk([helper], { settings: { naturalLanguage: "refuse" } });
+    const refusing = new TestHost([helper], { settings: { naturalLanguage: "refuse" } });
     expect(await refusing.post("/", words("hi"))).toMatchObject({ status: 422, json: { status: "error" } });
-    const modelless = new Desk([helper], { settings: { naturalLanguage: "model" } });
+    const modelless = new TestHost([helper], { settings: { naturalLanguage: "model" } });
     expect((await modelless.post("/", words("hi"))).json).toEqual({
       status: "error",
       message: "no language model is configured",
@@ -72,25 +72,25 @@ describe("natural language", () => {
 
 describe("a registered routine", () => {
   it("is asked for by the hash of its document, without any source", async () => {
-    const desk = new Desk([helper]);
-    const { json } = await desk.post("/", { protocolHash: ECHO_HASH, protocolSources: [], body: '{"a":1}' });
+    const host = new TestHost([helper]);
+    const { json } = await host.post("/", { protocolHash: ECHO_HASH, protocolSources: [], body: '{"a":1}' });
     expect(json).toEqual({ status: "success", body: '{"echoed":{"a":1}}' });
-    expect((await desk.post("/", { protocolHash: WORDS_HASH, protocolSources: null, body: '{"a":1}' })).json).toMatchObject({
+    expect((await host.post("/", { protocolHash: WORDS_HASH, protocolSources: null, body: '{"a":1}' })).json).toMatchObject({
       body: '{"A":1}',
     });
   });
 
   it("is asked for by the trimmed text too, as whoever agreed on it with the library's negotiator does", async () => {
-    const desk = new Desk([helper]);
+    const host = new TestHost([helper]);
     const trimmed = "r9NgomaQ1vXFY+HXrdstTIhRQQ0="; // what the library's own function gives, see fixtures/documents.json
-    const { json } = await desk.post("/", { protocolHash: trimmed, protocolSources: [], body: "[]" });
+    const { json } = await host.post("/", { protocolHash: trimmed, protocolSources: [], body: "[]" });
     expect(json).toEqual({ status: "success", body: '{"echoed":[]}' });
-    expect((await desk.get(`/protocols/${encodeURIComponent(trimmed)}`)).text).toBe(ECHO.trim());
-    expect((await desk.get("/.wellknown")).json).not.toHaveProperty([trimmed]);
+    expect((await host.get(`/protocols/${encodeURIComponent(trimmed)}`)).text).toBe(ECHO.trim());
+    expect((await host.get("/.wellknown")).json).not.toHaveProperty([trimmed]);
   });
 
   it("gets no body that is not the JSON it takes", async () => {
-    const { status, json } = await new Desk([helper]).post("/", { protocolHash: ECHO_HASH, protocolSources: [], body: "{a" });
+    const { status, json } = await new TestHost([helper]).post("/", { protocolHash: ECHO_HASH, protocolSources: [], body: "{a" });
     expect([status, json["status"], json["body"]]).toEqual([
       400,
       "error",
@@ -99,22 +99,22 @@ describe("a registered routine", () => {
   });
 
   it("gets no JSON that nests deeper than any body may", async () => {
-    const desk = new Desk([helper]);
+    const host = new TestHost([helper]);
     const nested = (levels: number) => ({ protocolHash: ECHO_HASH, body: "[".repeat(levels) + "]".repeat(levels) });
-    expect((await desk.post("/", nested(64))).status).toBe(200);
+    expect((await host.post("/", nested(64))).status).toBe(200);
     for (const multiround of [false, true]) {
-      const { status, json } = await desk.post("/", { ...nested(65), multiround });
+      const { status, json } = await host.post("/", { ...nested(65), multiround });
       expect([status, json["message"]]).toEqual([413, "body nests too deep"]);
     }
-    expect((await desk.post("/", nested(100_000))).status).toBe(413);
+    expect((await host.post("/", nested(100_000))).status).toBe(413);
   });
 
   it("belongs to its agent: found at the root, and not below another agent", async () => {
-    const desk = new Desk([other, helper]);
+    const host = new TestHost([other, helper]);
     const request = { protocolHash: WORDS_HASH, protocolSources: [], body: "hi" };
-    expect((await desk.post("/", request)).json).toMatchObject({ body: "HI" });
-    expect((await desk.post("/agora/helper", request)).json).toMatchObject({ body: "HI" });
-    expect((await desk.post("/agora/other", request)).status).toBe(400);
+    expect((await host.post("/", request)).json).toMatchObject({ body: "HI" });
+    expect((await host.post("/agora/helper", request)).json).toMatchObject({ body: "HI" });
+    expect((await host.post("/agora/other", request)).status).toBe(400);
   });
 });
 
@@ -126,10 +126,10 @@ describe("dialects", () => {
   };
 
   it.each(["python", "demo"])("%s: an error is no answer, and readable by everybody", async (dialect) => {
-    const desk = new Desk([helper], { settings: { dialect } });
+    const host = new TestHost([helper], { settings: { dialect } });
     const message = "2jmj7l5rSw0yVb/vlWAYkK/YBwk= is not suitable for execution";
-    expect(await desk.post("/", unknown)).toMatchObject({ status: 422, json: { status: "error", message, body: message } });
-    const elsewhere = new Desk([helper], { settings: { dialect } });
+    expect(await host.post("/", unknown)).toMatchObject({ status: 422, json: { status: "error", message, body: message } });
+    const elsewhere = new TestHost([helper], { settings: { dialect } });
     expect((await elsewhere.post("/", { ...unknown, protocolSources: [] })).json).toEqual({
       status: "error",
       message: "Failed to download protocol",
@@ -138,17 +138,17 @@ describe("dialects", () => {
   });
 
   it("spec: a failure is one by its status too, and what is not supported is exactly rejected", async () => {
-    const desk = new Desk([helper], { settings: { dialect: "spec" } });
-    expect(await desk.post("/", unknown)).toMatchObject({ status: 200, text: '{"status":"rejected"}' });
-    expect(await desk.post("/", words("x", { multiround: 1 }))).toMatchObject({
+    const host = new TestHost([helper], { settings: { dialect: "spec" } });
+    expect(await host.post("/", unknown)).toMatchObject({ status: 200, text: '{"status":"rejected"}' });
+    expect(await host.post("/", words("x", { multiround: 1 }))).toMatchObject({
       status: 400,
       text: '{"status":"failure","body":"multiround must be true or false, not a number"}',
     });
   });
 
   it.each(["python", "spec", "demo"])("%s: success is the same in all of them", async (dialect) => {
-    const desk = new Desk([helper], { settings: { dialect } });
-    expect((await desk.post("/", words("hi"))).text).toBe('{"status":"success","body":"you said: hi"}');
+    const host = new TestHost([helper], { settings: { dialect } });
+    expect((await host.post("/", words("hi"))).text).toBe('{"status":"success","body":"you said: hi"}');
   });
 });
 
@@ -183,47 +183,47 @@ describe("bad input", () => {
   ];
 
   it.each(wrong)("%s is refused in Agora's own form", async (_what, body, status, says) => {
-    const answered = await new Desk([helper]).post("/agora", body);
+    const answered = await new TestHost([helper]).post("/agora", body);
     expect(answered.status).toBe(status);
     expect(answered.json).toEqual({ status: "error", message: answered.json["body"], body: expect.stringContaining(says) });
   });
 
   it("is refused with another content type, and taken without any", async () => {
-    const desk = new Desk([helper]);
+    const host = new TestHost([helper]);
     const text = JSON.stringify(words("hi"));
-    expect((await desk.ask("POST", "/agora", { "content-type": "text/plain" }, text)).status).toBe(415);
-    expect((await desk.ask("POST", "/agora", { "content-type": "application/json; charset=utf-8" }, text)).status).toBe(200);
-    expect((await desk.ask("POST", "/agora", {}, text)).status).toBe(200);
+    expect((await host.ask("POST", "/agora", { "content-type": "text/plain" }, text)).status).toBe(415);
+    expect((await host.ask("POST", "/agora", { "content-type": "application/json; charset=utf-8" }, text)).status).toBe(200);
+    expect((await host.ask("POST", "/agora", {}, text)).status).toBe(200);
   });
 
   it("at a path or with a method that nobody answers is said so", async () => {
-    const desk = new Desk([helper]);
-    expect((await desk.get("/agora/nowhere/else")).json).toMatchObject({ status: "error" });
-    expect((await desk.ask("PUT", "/agora/conversations/x")).status).toBe(404);
-    expect((await desk.ask("PUT", "/agora/helper")).status).toBe(405);
-    expect((await desk.post("/agora/conversations/%E0%A4%A", words("x"))).status).toBe(404);
+    const host = new TestHost([helper]);
+    expect((await host.get("/agora/nowhere/else")).json).toMatchObject({ status: "error" });
+    expect((await host.ask("PUT", "/agora/conversations/x")).status).toBe(404);
+    expect((await host.ask("PUT", "/agora/helper")).status).toBe(405);
+    expect((await host.post("/agora/conversations/%E0%A4%A", words("x"))).status).toBe(404);
   });
 
   it("of settings is refused at start", () => {
     for (const settings of [{ dialect: "klingon" }, { conversationMs: 0 }, { followSources: "no" }, { dialct: "python" }])
-      expect(() => new Desk([helper], { settings }), JSON.stringify(settings)).toThrow(/agora\./);
+      expect(() => new TestHost([helper], { settings }), JSON.stringify(settings)).toThrow(/agora\./);
   });
 });
 
 describe("admission", () => {
   it("comes before everything, and refuses in Agora's form", async () => {
-    const desk = new Desk([helper]);
+    const host = new TestHost([helper]);
     const nobody = { "x-caller": "nobody" };
     for (const answered of [
-      await desk.post("/", words("hi"), nobody),
-      await desk.post("/agora", "{", nobody),
-      await desk.post("/conversations/x", words("hi"), nobody),
-      await desk.delete("/conversations/x", nobody),
+      await host.post("/", words("hi"), nobody),
+      await host.post("/agora", "{", nobody),
+      await host.post("/conversations/x", words("hi"), nobody),
+      await host.delete("/conversations/x", nobody),
     ]) {
       expect(answered).toMatchObject({ status: 401, json: { status: "error", message: "who is it?", body: "who is it?" } });
       expect(answered.headers["www-authenticate"]).toBe("Bearer");
     }
-    expect((await desk.get("/.well-known/agora", nobody)).status).toBe(200);
+    expect((await host.get("/.well-known/agora", nobody)).status).toBe(200);
   });
 });
 
@@ -231,7 +231,7 @@ describe("discovery", () => {
   const source = `http://desk.example/protocols/${encodeURIComponent(ECHO_HASH)}`;
 
   it("is our own document, with everything a client wants to know", async () => {
-    const { status, json, headers } = await new Desk([helper]).get("/.well-known/agora");
+    const { status, json, headers } = await new TestHost([helper]).get("/.well-known/agora");
     expect(status).toBe(200);
     expect(json).toMatchObject({
       koine: 1,
@@ -256,15 +256,15 @@ describe("discovery", () => {
   });
 
   it("is the specification's and the demonstration's too", async () => {
-    const desk = new Desk([helper]);
-    expect((await desk.get("/.wellknown")).json).toMatchObject({ [ECHO_HASH]: [source] });
-    expect((await desk.get("/wellknown")).json).toMatchObject({ status: "success", protocols: { [ECHO_HASH]: [source] } });
-    expect((await desk.ask("HEAD", "/.wellknown")).text).toBe("");
+    const host = new TestHost([helper]);
+    expect((await host.get("/.wellknown")).json).toMatchObject({ [ECHO_HASH]: [source] });
+    expect((await host.get("/wellknown")).json).toMatchObject({ status: "success", protocols: { [ECHO_HASH]: [source] } });
+    expect((await host.ask("HEAD", "/.wellknown")).text).toBe("");
   });
 
   it("tells of one agent below its own address", async () => {
-    const desk = new Desk([helper, other]);
-    expect((await desk.get("/agora/other/.well-known/agora")).json).toMatchObject({
+    const host = new TestHost([helper, other]);
+    expect((await host.get("/agora/other/.well-known/agora")).json).toMatchObject({
       name: "other",
       url: "http://desk.example/agora/other",
       protocols: {},
@@ -272,28 +272,28 @@ describe("discovery", () => {
   });
 
   it("leads to the exact text of each document", async () => {
-    const desk = new Desk([helper]);
-    const answered = await desk.get(`/protocols/${encodeURIComponent(ECHO_HASH)}`);
+    const host = new TestHost([helper]);
+    const answered = await host.get(`/protocols/${encodeURIComponent(ECHO_HASH)}`);
     expect(answered).toMatchObject({ status: 200, text: ECHO, headers: { "content-type": "text/plain; charset=utf-8" } });
-    expect((await desk.get(`/protocols/${WORDS_HASH}`)).text).toBe(WORDS);
-    const again = await desk.get(`/protocols/${encodeURIComponent(ECHO_HASH)}`, {
+    expect((await host.get(`/protocols/${WORDS_HASH}`)).text).toBe(WORDS);
+    const again = await host.get(`/protocols/${encodeURIComponent(ECHO_HASH)}`, {
       "if-none-match": answered.headers["etag"] ?? "",
     });
     expect(again.status).toBe(304);
-    expect(await desk.get("/protocols/none")).toMatchObject({ status: 404, json: { status: "error" } });
+    expect(await host.get("/protocols/none")).toMatchObject({ status: 404, json: { status: "error" } });
   });
 });
 
 describe("an agent", () => {
   it("cannot have a name that is part of the paths, nor a document that is too long", () => {
     const named = agent({ name: "conversations", description: "d", handle: async () => "x" });
-    expect(() => new Desk([named])).toThrow(/cannot be called "conversations"/);
+    expect(() => new TestHost([named])).toThrow(/cannot be called "conversations"/);
     const long = agent({
       name: "long",
       description: "d",
       handle: async () => "x",
       skills: [{ ...skill, id: "s", name: "S", document: "x".repeat(70_000) }],
     });
-    expect(() => new Desk([long])).toThrow(/at most 65536/);
+    expect(() => new TestHost([long])).toThrow(/at most 65536/);
   });
 });

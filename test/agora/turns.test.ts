@@ -3,7 +3,7 @@ import type { JsonObject } from "../../src/envelope/index.js";
 import type { LanguageModel } from "../../src/router/models/index.js";
 import { agent } from "../../src/server/index.js";
 import { manualTimers } from "../helpers/tasks.js";
-import { Desk, gate, words } from "./desk.js";
+import { gate, TestHost, words } from "./test-host.js";
 
 const open = (body: string, more: JsonObject = {}) => words(body, { multiround: true, ...more });
 const told = agent({ name: "told", description: "d", handle: async ({ text }, task) => `${task.sessionId}: ${text}` });
@@ -23,16 +23,16 @@ function counting(waits?: Promise<void>): LanguageModel & { readonly asked: read
 
 describe("the session of a conversation", () => {
   it("is what its caller calls it, in every message of it, and when it ends", async () => {
-    const desk = new Desk([told]);
-    const first = await desk.post("/", open("one", { metadata: { session: "mine" } }));
+    const host = new TestHost([told]);
+    const first = await host.post("/", open("one", { metadata: { session: "mine" } }));
     expect(first.json).toMatchObject({ body: "mine: one" });
     const path = `/conversations/${first.json["conversationId"]}`;
-    expect((await desk.post(path, open("two"))).json).toMatchObject({ body: "mine: two" });
-    expect(desk.losses.filter(({ path: lost }) => lost.startsWith("message"))).toEqual([]);
-    expect((await desk.post(path, open("three", { metadata: { session: "other" } }))).json).toMatchObject({
+    expect((await host.post(path, open("two"))).json).toMatchObject({ body: "mine: two" });
+    expect(host.losses.filter(({ path: lost }) => lost.startsWith("message"))).toEqual([]);
+    expect((await host.post(path, open("three", { metadata: { session: "other" } }))).json).toMatchObject({
       body: "mine: three",
     });
-    expect(desk.losses.map(({ path: lost }) => lost)).toContain("message.context.sessionId");
+    expect(host.losses.map(({ path: lost }) => lost)).toContain("message.context.sessionId");
   });
 });
 
@@ -40,10 +40,10 @@ describe("two messages of one conversation at once", () => {
   it("are answered one after the other, and nothing a model remembers is lost", async () => {
     const waits = gate();
     const model = counting(waits.opened);
-    const desk = new Desk([told], { settings: { naturalLanguage: "model" }, agora: { model } });
+    const host = new TestHost([told], { settings: { naturalLanguage: "model" }, agora: { model } });
     waits.open();
-    const id = (await desk.post("/", open("one"))).json["conversationId"];
-    await Promise.all(["two", "three", "four"].map((text) => desk.post(`/conversations/${id}`, open(text))));
+    const id = (await host.post("/", open("one"))).json["conversationId"];
+    await Promise.all(["two", "three", "four"].map((text) => host.post(`/conversations/${id}`, open(text))));
     // Each sees all that was said before it: its own words, and two turns for every message before.
     expect(model.asked).toEqual([1, 3, 5, 7]);
   });
@@ -55,9 +55,9 @@ describe("two messages of one conversation at once", () => {
       description: "d",
       handle: async ({ text }) => (text === "hi" ? "hi" : waits.opened.then(() => "done")),
     });
-    const desk = new Desk([slow]);
-    const id = (await desk.post("/", open("hi"))).json["conversationId"];
-    const all = Array.from({ length: 17 }, () => desk.post(`/conversations/${id}`, open("wait")));
+    const host = new TestHost([slow]);
+    const id = (await host.post("/", open("hi"))).json["conversationId"];
+    const all = Array.from({ length: 17 }, () => host.post(`/conversations/${id}`, open("wait")));
     const refused = await (all.at(-1) as Promise<unknown>);
     expect(refused).toMatchObject({ status: 429, headers: { "retry-after": "1" }, json: { status: "error" } });
     waits.open();
@@ -78,8 +78,8 @@ describe("two messages of one conversation at once", () => {
       },
     });
     const timers = manualTimers();
-    const one = new Desk([slow], { timers });
-    const other = new Desk([slow], { timers, store: one.runtime.store, prefix: "other" });
+    const one = new TestHost([slow], { timers });
+    const other = new TestHost([slow], { timers, store: one.runtime.store, prefix: "other" });
     const id = (await one.post("/", open("hi"))).json["conversationId"];
     const first = one.post(`/conversations/${id}`, open("wait"));
     await begun.opened;
@@ -92,12 +92,12 @@ describe("two messages of one conversation at once", () => {
 
 describe("conversations opened at once", () => {
   it("are never more than a caller may have, and never fewer", async () => {
-    const desk = new Desk([told], { settings: { maxConversations: 3 } });
-    const all = await Promise.all(Array.from({ length: 8 }, () => desk.post("/", open("x"))));
+    const host = new TestHost([told], { settings: { maxConversations: 3 } });
+    const all = await Promise.all(Array.from({ length: 8 }, () => host.post("/", open("x"))));
     expect(all.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429, 429, 429, 429]);
     const [first] = all.filter(({ status }) => status === 200);
-    await desk.delete(`/conversations/${first?.json["conversationId"]}`);
-    const more = await Promise.all(Array.from({ length: 3 }, () => desk.post("/", open("x"))));
+    await host.delete(`/conversations/${first?.json["conversationId"]}`);
+    const more = await Promise.all(Array.from({ length: 3 }, () => host.post("/", open("x"))));
     expect(more.map(({ status }) => status).sort()).toEqual([200, 429, 429]);
   });
 });
@@ -108,40 +108,40 @@ describe("one key", () => {
     ["a negotiation", "negotiation"],
   ])("asks the model once, alone and in a conversation: %s", async (_what, protocolHash) => {
     const model = counting();
-    const desk = new Desk([told], { settings: { naturalLanguage: "model" }, agora: { model } });
+    const host = new TestHost([told], { settings: { naturalLanguage: "model" }, agora: { model } });
     for (const multiround of [false, true]) {
       const keyed = words("x", {
         protocolHash,
         ...(multiround ? { multiround } : {}),
         metadata: { idempotency_key: `k-${multiround}` },
       });
-      const [first, second] = await Promise.all([desk.post("/", keyed), desk.post("/", keyed)]);
+      const [first, second] = await Promise.all([host.post("/", keyed), host.post("/", keyed)]);
       expect(second).toEqual(first);
-      expect(await desk.post("/", keyed)).toEqual(first);
-      expect(await desk.post("/", { ...keyed, body: "y" })).toMatchObject({ status: 409 });
+      expect(await host.post("/", keyed)).toEqual(first);
+      expect(await host.post("/", { ...keyed, body: "y" })).toMatchObject({ status: 409 });
     }
     expect(model.asked).toHaveLength(2);
   });
 
   it("asks the model once in a further message, which remembers one turn for it", async () => {
     const model = counting();
-    const desk = new Desk([told], { settings: { naturalLanguage: "model" }, agora: { model } });
-    const id = (await desk.post("/", open("one"))).json["conversationId"];
+    const host = new TestHost([told], { settings: { naturalLanguage: "model" }, agora: { model } });
+    const id = (await host.post("/", open("one"))).json["conversationId"];
     const keyed = open("two", { idempotency_key: "k" });
-    const first = await desk.post(`/conversations/${id}`, keyed);
-    expect(await desk.post(`/conversations/${id}`, keyed)).toEqual(first);
-    await desk.post(`/conversations/${id}`, open("three"));
+    const first = await host.post(`/conversations/${id}`, keyed);
+    expect(await host.post(`/conversations/${id}`, keyed)).toEqual(first);
+    await host.post(`/conversations/${id}`, open("three"));
     expect(model.asked).toEqual([1, 3, 5]);
   });
 
   it("belongs to its caller, and guards nothing when it is empty or too long", async () => {
     const model = counting();
-    const desk = new Desk([told], { settings: { naturalLanguage: "model" }, agora: { model } });
+    const host = new TestHost([told], { settings: { naturalLanguage: "model" }, agora: { model } });
     const keyed = words("x", { idempotency_key: "k" });
-    for (const caller of ["alice", "bob"]) expect((await desk.post("/", keyed, { "x-caller": caller })).status).toBe(200);
+    for (const caller of ["alice", "bob"]) expect((await host.post("/", keyed, { "x-caller": caller })).status).toBe(200);
     expect(model.asked).toHaveLength(2);
     for (const key of ["", "k".repeat(257)])
-      expect((await desk.post("/", words("x", { idempotency_key: key }))).status).toBe(400);
+      expect((await host.post("/", words("x", { idempotency_key: key }))).status).toBe(400);
   });
 
   it("of an answer is that of the work that heard it, also when it comes again", async () => {
@@ -154,12 +154,12 @@ describe("one key", () => {
         return task.turn === 1 ? task.ask("how many?") : `booked for ${text}`;
       },
     });
-    const desk = new Desk([asking]);
-    const id = (await desk.post("/", open("book"))).json["conversationId"];
+    const host = new TestHost([asking]);
+    const id = (await host.post("/", open("book"))).json["conversationId"];
     const answer = open("4", { idempotency_key: "k-4" });
-    const first = await desk.post(`/conversations/${id}`, answer);
+    const first = await host.post(`/conversations/${id}`, answer);
     expect(first.json).toEqual({ status: "success", body: "booked for 4" });
-    expect(await desk.post(`/conversations/${id}`, answer)).toEqual(first);
+    expect(await host.post(`/conversations/${id}`, answer)).toEqual(first);
     expect(runs).toBe(2);
   });
 });

@@ -19,7 +19,7 @@ export async function startBalancer(port: number, ports: () => readonly number[]
   function track(socket: Socket): void {
     open.add(socket);
     socket.once("close", () => open.delete(socket));
-    // A broken connection is what this is about; both ends learn of it by the close.
+    // Broken connections are expected; both ends see the close.
     socket.on("error", () => undefined);
   }
 

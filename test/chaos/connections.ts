@@ -9,7 +9,7 @@ const REPLICAS = 3;
 const LEASE_MS = 10_000;
 const KILL_EVERY_MS = 1_000;
 const EVERY_MS = 250;
-/** All streams are open before the first number is said. */
+/** All streams are open before the first number is sent. */
 const BEFORE_MS = 8_000;
 
 /**
@@ -78,7 +78,7 @@ async function readAll(reader: RemoteAgent, taskId: string): Promise<readonly st
       }
       return heard;
     } catch (thrown) {
-      // Nothing came before it broke: asking once more is safe. Everything later is the client's own to mend.
+      // The stream broke before its first event: subscribing again is safe. Later breaks are for the client to resume.
       const { code, message } = AgentError.from(thrown);
       if (heard.length > 0 || (code !== "unavailable" && code !== "interrupted")) return [...heard, `${code}: ${message}`];
     }

@@ -35,7 +35,7 @@ describe("the requirements, against our own server", () => {
     expect(asked.filter(({ outcome }) => outcome !== "met")).toEqual([]);
   });
 
-  test("that tells nobody on loopback: what needs a webhook of ours is skipped, with the reason", {
+  test("without push on loopback: requirements that need a webhook are skipped, with the reason", {
     timeout: 60_000,
   }, async () => {
     const server = await startKoine({});

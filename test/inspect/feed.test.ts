@@ -164,14 +164,14 @@ describe("following", () => {
     expect((await finished(feed, 1)).map(({ text }) => text)).toEqual(["after"]);
   });
 
-  test("has places for so many, and says so to one more", async () => {
+  test("limits its readers, and refuses one more", async () => {
     const { server } = await stage({ readers: 1 });
     await connected(followFeed(host(server), {}));
     const refused = await fetch(`${server.url}/koine/api/feed`);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
   });
 
-  test("nobody waits for a reader that takes nothing, and memory stays bounded", async () => {
+  test("a reader that does not read delays no call, and memory stays bounded", async () => {
     const { server, peer, inspector } = await stage({ sightings: 50, totalBytes: 200_000 });
     const socket = dial(server.port, "127.0.0.1");
     await once(socket, "connect");

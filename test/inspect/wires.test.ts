@@ -7,7 +7,7 @@ import type { Link } from "../../src/transport/exchange.js";
 import { poolLink } from "../../src/transport/node/index.js";
 import { inspecting, newInspector } from "./served.js";
 
-/** Every way into a served agent, seen from both ends of the wire. */
+/** Every interface of a served agent, captured at both ends. */
 
 const words: Agent = agent({
   name: "words",
@@ -22,14 +22,14 @@ const words: Agent = agent({
 
 let inspector: Inspector;
 let server: Server;
-const ways: string[] = [];
+const interfaces: string[] = [];
 const open: { close(): Promise<void> }[] = [];
 
 beforeAll(async () => {
   inspector = newInspector();
   server = await serve(words, { ...inspecting(inspector) });
   const peer = await connect(server.url, { discoveryCache: new DiscoveryCache() });
-  ways.push(...peer.interfaces.map(({ protocol, version, binding }) => `${protocol}@${version}/${binding}`));
+  interfaces.push(...peer.interfaces.map(({ protocol, version, binding }) => `${protocol}@${version}/${binding}`));
   await peer.close();
 });
 afterAll(async () => {
@@ -37,7 +37,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-/** What really went out, noted by a link below everything of ours that watches. */
+/** The bytes on the wire, recorded by a link below the capture. */
 interface Noted {
   readonly link: Link;
   readonly bodies: Uint8Array[];
@@ -77,7 +77,7 @@ async function caller(pin: string, seen: Inspector, hooks?: Hooks): Promise<Remo
 const bytesIn = ({ request }: CapturedMessage): Uint8Array =>
   new Uint8Array(Buffer.from(request?.body ?? "", request?.encoding === "base64" ? "base64" : "utf8"));
 
-/** The newest that says this, once it is over and its response is known. */
+/** The newest message with this text, once it has ended and its response is captured. */
 async function seenBy(log: Inspector["log"], text: string, direction: "in" | "out"): Promise<CapturedMessage> {
   const find = (): CapturedMessage | undefined => {
     const [found] = log.list({ text, direction }, 1);
@@ -88,13 +88,13 @@ async function seenBy(log: Inspector["log"], text: string, direction: "in" | "ou
   return find() as CapturedMessage; // it was there a moment ago
 }
 
-test("all registered ways are tried", () => {
-  expect(ways.length).toBeGreaterThanOrEqual(8);
+test("all registered interfaces are tried", () => {
+  expect(interfaces.length).toBeGreaterThanOrEqual(8);
 });
 
-describe("every way", () => {
+describe("every interface", () => {
   test("shows the bytes of the wire, the envelope, the events and the answer, on both sides", async () => {
-    for (const pin of ways) {
+    for (const pin of interfaces) {
       const text = `hello by ${pin}`;
       const out = newInspector();
       const peer = await caller(pin, out);
@@ -102,7 +102,8 @@ describe("every way", () => {
       const [came, went] = [await seenBy(inspector.log, text, "in"), await seenBy(out.log, text, "out")];
       const sent = peer.bodies.at(0);
       for (const [captured, src] of [
-        [came, "anonymous"],
+        // Agora has no authenticated sender, so its envelope carries the client's name.
+        [came, pin.startsWith("agora@") ? "me" : "anonymous"],
         [went, "me"],
       ] as const) {
         expect([pin, bytesIn(captured)]).toEqual([pin, sent]);
@@ -125,7 +126,7 @@ describe("every way", () => {
   });
 
   test("shows a stream as it passes, event by event", async () => {
-    for (const pin of ways) {
+    for (const pin of interfaces) {
       const text = `stream by ${pin}`;
       const out = newInspector();
       const peer = await caller(pin, out);
@@ -139,7 +140,7 @@ describe("every way", () => {
   });
 
   test("leaves the hooks of others alone: they still know which call a request belongs to", async () => {
-    for (const pin of ways) {
+    for (const pin of interfaces) {
       const told: (string | undefined)[] = [];
       const out = newInspector();
       const peer = await caller(pin, out, { afterEncode: ({ operation }) => void told.push(operation?.kind) });

@@ -10,14 +10,14 @@ const URI = '["data:text/plain;charset=utf-8"]';
 const NOT_SUITABLE = "hyKn4D45kTdjlG26vjlrSzzaYVM= is not suitable for execution";
 const NO_JSON = "body must hold JSON text, as the protocol document wants it";
 
-interface Way {
+interface InterfaceUnderTest {
   readonly what: string;
   readonly path: "" | "/agora";
   readonly options: ServeOptions;
   readonly document?: string;
 }
 
-const WAYS: readonly Way[] = [
+const INTERFACES: readonly InterfaceUnderTest[] = [
   { what: "at the root", path: "", options: {} },
   { what: "at /agora", path: "/agora", options: {} },
   { what: "at a root that A2A shares", path: "", options: { protocols: [a2a, agora] } },
@@ -27,20 +27,20 @@ const WAYS: readonly Way[] = [
 ];
 
 /** Everything the sender saw, from one run of its script. */
-async function seenBySender(way: Omit<Way, "what">): Promise<{ readonly [check: string]: unknown }> {
-  const { document = TEMPERATURE } = way;
-  const server = await startAgora(way.options, document);
+async function seenBySender(iface: Omit<InterfaceUnderTest, "what">): Promise<{ readonly [check: string]: unknown }> {
+  const { document = TEMPERATURE } = iface;
+  const server = await startAgora(iface.options, document);
   try {
     const gone = `${server.url}/protocols/gone`;
     const documents = JSON.stringify({ served: document, "many rounds": LIST, nobody: NOBODY, gone });
-    return await talk({ environment: "agora-0.2.0", file: "agora_sender" }, server.url + way.path, documents);
+    return await talk({ environment: "agora-0.2.0", file: "agora_sender" }, server.url + iface.path, documents);
   } finally {
     await server.close();
   }
 }
 
 /** What it says about each kind of task, with the requests behind it. */
-function tasks(path: Way["path"]): { readonly [check: string]: unknown } {
+function tasks(path: InterfaceUnderTest["path"]): { readonly [check: string]: unknown } {
   const first = `POST ${path || "/"}`;
   const next = `POST ${path}/conversations/ID`;
   const end = `DELETE ${path}/conversations/ID 200`;
@@ -61,7 +61,7 @@ function tasks(path: Way["path"]): { readonly [check: string]: unknown } {
 }
 
 /** 18 equal tasks by the library's own thresholds. The receiver has its routine registered and needs no model at all. */
-function trace(path: Way["path"]): readonly unknown[] {
+function trace(path: InterfaceUnderTest["path"]): readonly unknown[] {
   const first = `POST ${path || "/"}`;
   const end = `DELETE ${path}/conversations/ID 200`;
   const byDocument = `${first} document ${URI} single 200`;
@@ -108,10 +108,10 @@ const asFailure = (words: string): string => `{"status":"failure","body":"${word
 const afterwards = { answer: [{ status: "success", body: "you said: hello" }] };
 
 describe.skipIf(pythonFor("agora-0.2.0") === undefined)("the sender of agora-protocol 0.2.0 against our server", () => {
-  test.each(WAYS)("$what: every task is done, every refusal is raised", async (way) => {
-    expect(await seenBySender(way)).toEqual({
-      ...tasks(way.path),
-      trace: trace(way.path),
+  test.each(INTERFACES)("$what: every task is done, every refusal is raised", async (iface) => {
+    expect(await seenBySender(iface)).toEqual({
+      ...tasks(iface.path),
+      trace: trace(iface.path),
       ...refusals(asError),
       afterwards,
     });

@@ -3,7 +3,7 @@ import type { Server } from "../../src/index.js";
 import { startKoine } from "../peers/koine.js";
 import { pythonFor, type Script, talk } from "./python.js";
 
-interface Way {
+interface InterfaceUnderTest {
   readonly script: Script;
   readonly args: readonly string[];
   /** How this client says that an event is the last one. */
@@ -59,7 +59,7 @@ const ONE_TASK = { total: 1, "same task": [true] };
 const NEW: Script = { environment: "a2a-1.3.0", file: "client_10" };
 const OLD: Script = { environment: "a2a-0.3.3", file: "client_03" };
 
-const WAYS: readonly Way[] = [
+const INTERFACES: readonly InterfaceUnderTest[] = [
   { script: NEW, args: ["JSONRPC", "1.0"], end: "", parts: PARTS_1_0, refusals: CLASSES, list: ONE_TASK },
   { script: NEW, args: ["HTTP+JSON", "1.0"], end: "", parts: PARTS_1_0, refusals: CLASSES, list: ONE_TASK },
   { script: NEW, args: ["GRPC", "1.0"], end: "", parts: PARTS_1_0, refusals: GRPC_CLASSES, list: ONE_TASK },
@@ -70,16 +70,16 @@ const WAYS: readonly Way[] = [
   { script: OLD, args: ["HTTP+JSON"], end: ", final", parts: PARTS_0_3, refusals: STATUSES },
 ];
 
-describe.each(WAYS)("the official Python client of $script.environment by $args against our server", (way) => {
+describe.each(INTERFACES)("the official Python client of $script.environment by $args against our server", (iface) => {
   let server: Server;
   beforeAll(async () => {
     server = await startKoine();
   });
   afterAll(() => server?.close());
 
-  test.skipIf(pythonFor(way.script.environment) === undefined)("sees what every other client sees", async () => {
-    const { end, parts, refusals, list } = way;
-    const seen = await talk(way.script, server.url, ...way.args);
+  test.skipIf(pythonFor(iface.script.environment) === undefined)("sees what every other client sees", async () => {
+    const { end, parts, refusals, list } = iface;
+    const seen = await talk(iface.script, server.url, ...iface.args);
     expect(seen).toEqual({
       card: { name: "conform", streaming: true },
       message: "you said: hello",

@@ -9,7 +9,7 @@ describe.skipIf(pythonFor("a2a-1.3.0") === undefined)("Python", () => {
   describeOfficial({
     name: "the official Python server 1.3.0",
     start: () => startPython({ environment: "a2a-1.3.0", file: "server_10" }),
-    ways: [
+    interfaces: [
       { pin: "a2a@1.0/JSONRPC", closed: "unsupported", extended: "unsupported", echoed: PARTS },
       { pin: "a2a@1.0/HTTP+JSON", closed: "unsupported", extended: "unsupported", echoed: PARTS },
       { pin: "a2a@1.0/GRPC", closed: "unsupported", extended: "unsupported", echoed: PARTS },
@@ -32,7 +32,7 @@ describe.skipIf(pythonFor("a2a-0.3.3") === undefined)("Python", () => {
   describeOfficial({
     name: "the official Python server 0.3.3",
     start: () => startPython({ environment: "a2a-0.3.3", file: "server_03" }),
-    ways: [
+    interfaces: [
       {
         pin: "a2a@0.3/JSONRPC",
         closed: "invalid_message",

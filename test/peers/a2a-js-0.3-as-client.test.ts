@@ -20,7 +20,7 @@ import { ALICE, BOB, startGuardedKoine, startKoine } from "./koine.js";
 
 type StreamEvent = Message | Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent;
 
-const WAYS = [
+const INTERFACES = [
   { binding: "JSONRPC", further: "+" },
   // Here the SDK itself drops `append`, which our server writes.
   { binding: "HTTP+JSON", further: ":" },
@@ -42,7 +42,7 @@ function withToken(token: string): typeof fetch {
   });
 }
 
-describe.each(WAYS)("@a2a-js/sdk 0.3.14 as client by $binding against our server", ({ binding, further }) => {
+describe.each(INTERFACES)("@a2a-js/sdk 0.3.14 as client by $binding against our server", ({ binding, further }) => {
   let server: Server;
   let client: Client;
   beforeAll(async () => {
@@ -194,7 +194,7 @@ describe.each(WAYS)("@a2a-js/sdk 0.3.14 as client by $binding against our server
   });
 });
 
-describe.each(WAYS)("@a2a-js/sdk 0.3.14 with a bearer token by $binding", ({ binding }) => {
+describe.each(INTERFACES)("@a2a-js/sdk 0.3.14 with a bearer token by $binding", ({ binding }) => {
   let server: Server;
   beforeAll(async () => {
     server = await startGuardedKoine();
@@ -209,7 +209,7 @@ describe.each(WAYS)("@a2a-js/sdk 0.3.14 with a bearer token by $binding", ({ bin
     expect(refusals.map(nameOf)).toEqual([AuthenticatedExtendedCardNotConfiguredError.name]);
   });
 
-  test("sees its own tasks and nobody else's", async () => {
+  test("sees only its own tasks", async () => {
     const alice = await clientFor(server.url, binding, withToken(ALICE));
     const bob = await clientFor(server.url, binding, withToken(BOB));
     const { id } = taskIn(await alice.sendMessage(params([textPart("conform: ask")])));
@@ -223,8 +223,8 @@ describe.each(WAYS)("@a2a-js/sdk 0.3.14 with a bearer token by $binding", ({ bin
   });
 
   test("is refused without one", async () => {
-    const stranger = await clientFor(server.url, binding);
-    await expect(stranger.sendMessage(params([textPart("hello")]))).rejects.toThrow(/bearer token/);
+    const anonymous = await clientFor(server.url, binding);
+    await expect(anonymous.sendMessage(params([textPart("hello")]))).rejects.toThrow(/bearer token/);
   });
 });
 

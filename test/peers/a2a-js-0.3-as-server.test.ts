@@ -4,7 +4,7 @@ import { startOfficial03 } from "./official-0.3.js";
 describeOfficial({
   name: "@a2a-js/sdk 0.3.14",
   start: startOfficial03,
-  ways: [
+  interfaces: [
     { pin: "a2a@0.3/JSONRPC", closed: "invalid_message", extended: "unsupported", unlisted: "unsupported_method", echoed: PARTS },
     {
       pin: "a2a@0.3/HTTP+JSON",

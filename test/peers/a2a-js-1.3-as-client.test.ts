@@ -21,19 +21,23 @@ import type { Server } from "../../src/index.js";
 import { collect } from "./against-official.js";
 import { ALICE, BOB, startGuardedKoine, startKoine } from "./koine.js";
 
-const WAYS = [
+const INTERFACES = [
   { binding: "JSONRPC", version: "1.0", further: "+" },
   { binding: "HTTP+JSON", version: "1.0", further: "+" },
   { binding: "JSONRPC", version: "0.3", further: "+" },
   // Here the SDK itself drops `append`, which our server writes.
   { binding: "HTTP+JSON", version: "0.3", further: ":" },
 ] as const;
-type Way = (typeof WAYS)[number];
+type InterfaceUnderTest = (typeof INTERFACES)[number];
 
 const legacyCompat = { enabled: true };
 
 /** The SDK's own client, held to one interface of our card. */
-async function clientFor(url: string, { binding, version }: Way, fetchImpl: typeof fetch = fetch): Promise<Client> {
+async function clientFor(
+  url: string,
+  { binding, version }: InterfaceUnderTest,
+  fetchImpl: typeof fetch = fetch,
+): Promise<Client> {
   const cardResolver = new DefaultAgentCardResolver({ legacyCompat, fetchImpl });
   const card = await cardResolver.resolve(url);
   const only = card.supportedInterfaces.filter((each) => each.protocolBinding === binding && each.protocolVersion === version);
@@ -53,12 +57,12 @@ function withToken(token: string): typeof fetch {
   });
 }
 
-describe.each(WAYS)("@a2a-js/sdk 1.3.0 as client by $binding $version against our server", (way) => {
+describe.each(INTERFACES)("@a2a-js/sdk 1.3.0 as client by $binding $version against our server", (iface) => {
   let server: Server;
   let client: Client;
   beforeAll(async () => {
     server = await startKoine();
-    client = await clientFor(server.url, way);
+    client = await clientFor(server.url, iface);
   });
   afterAll(() => server?.close());
 
@@ -67,8 +71,8 @@ describe.each(WAYS)("@a2a-js/sdk 1.3.0 as client by $binding $version against ou
   const makeTask = async (said: string): Promise<Task> => taskIn(await say(said));
 
   test("reads our card and chooses the interface", async () => {
-    expect(client.protocolVersion).toBe(way.version);
-    expect(client.transport.protocolName).toBe(way.binding);
+    expect(client.protocolVersion).toBe(iface.version);
+    expect(client.transport.protocolName).toBe(iface.binding);
     const card = await client.getAgentCard();
     expect(card).toMatchObject({ name: "conform", description: "does what a test commands", version: "1.0.0" });
     expect(card.capabilities).toMatchObject({ streaming: true, pushNotifications: true });
@@ -96,8 +100,8 @@ describe.each(WAYS)("@a2a-js/sdk 1.3.0 as client by $binding $version against ou
       "task TASK_STATE_SUBMITTED",
       "status TASK_STATE_WORKING",
       "artifact stream: chunk 1 ",
-      `artifact stream${way.further} chunk 2 `,
-      `artifact stream${way.further} chunk 3 !`,
+      `artifact stream${iface.further} chunk 2 `,
+      `artifact stream${iface.further} chunk 3 !`,
       "status TASK_STATE_COMPLETED",
     ]);
     expect((await collect(stream("hello"))).map(line)).toEqual(["message you said: hello"]);
@@ -202,7 +206,7 @@ describe.each(WAYS)("@a2a-js/sdk 1.3.0 as client by $binding $version against ou
   test("push configurations are refused where our card does not offer them", async () => {
     const silent = await startKoine({ push: false });
     try {
-      const { transport } = await clientFor(silent.url, way);
+      const { transport } = await clientFor(silent.url, iface);
       const config = {
         tenant: "",
         id: "hook",
@@ -223,16 +227,16 @@ describe.each(WAYS)("@a2a-js/sdk 1.3.0 as client by $binding $version against ou
     }
   });
 
-  test("an extended card nobody configured is refused", async () => {
+  test("an extended card that is not configured is refused", async () => {
     await expect(client.transport.getExtendedAgentCard({ tenant: "" })).rejects.toBeInstanceOf(UnsupportedOperationError);
   });
 });
 
-describe.each(WAYS.slice(0, 2))("@a2a-js/sdk 1.3.0 lists our tasks by $binding 1.0", (way) => {
+describe.each(INTERFACES.slice(0, 2))("@a2a-js/sdk 1.3.0 lists our tasks by $binding 1.0", (iface) => {
   test("page by page, newest first, by context and by state", async () => {
     const server = await startKoine();
     try {
-      const client = await clientFor(server.url, way);
+      const client = await clientFor(server.url, iface);
       const ids: string[] = [];
       for (const word of ["task", "ask", "fail"]) {
         ids.push(taskIn(await client.sendMessage(request([textPart(`conform: ${word}`)], { contextId: "c-1" }))).id);
@@ -254,7 +258,7 @@ describe.each(WAYS.slice(0, 2))("@a2a-js/sdk 1.3.0 lists our tasks by $binding 1
   });
 });
 
-describe.each(WAYS)("@a2a-js/sdk 1.3.0 with a bearer token by $binding $version", (way) => {
+describe.each(INTERFACES)("@a2a-js/sdk 1.3.0 with a bearer token by $binding $version", (iface) => {
   let server: Server;
   beforeAll(async () => {
     server = await startGuardedKoine();
@@ -262,15 +266,15 @@ describe.each(WAYS)("@a2a-js/sdk 1.3.0 with a bearer token by $binding $version"
   afterAll(() => server?.close());
 
   test("gets the extended card, where there is one for it", async () => {
-    const alice = await clientFor(server.url, way, withToken(ALICE));
+    const alice = await clientFor(server.url, iface, withToken(ALICE));
     expect((await alice.transport.getExtendedAgentCard({ tenant: "" })).description).toBe("told to friends");
-    const bob = await clientFor(server.url, way, withToken(BOB));
+    const bob = await clientFor(server.url, iface, withToken(BOB));
     await expect(bob.transport.getExtendedAgentCard({ tenant: "" })).rejects.toBeInstanceOf(ExtendedAgentCardNotConfiguredError);
   });
 
-  test("sees its own tasks and nobody else's", async () => {
-    const alice = await clientFor(server.url, way, withToken(ALICE));
-    const bob = await clientFor(server.url, way, withToken(BOB));
+  test("sees only its own tasks", async () => {
+    const alice = await clientFor(server.url, iface, withToken(ALICE));
+    const bob = await clientFor(server.url, iface, withToken(BOB));
     const { id } = taskIn(await alice.sendMessage(request([textPart("conform: ask")])));
     expect((await alice.getTask({ tenant: "", id, historyLength: undefined })).id).toBe(id);
     await expect(bob.getTask({ tenant: "", id, historyLength: undefined })).rejects.toBeInstanceOf(TaskNotFoundError);
@@ -279,8 +283,8 @@ describe.each(WAYS)("@a2a-js/sdk 1.3.0 with a bearer token by $binding $version"
   });
 
   test("is refused without one", async () => {
-    const stranger = await clientFor(server.url, way);
-    await expect(stranger.sendMessage(request([textPart("hello")]))).rejects.toThrow(/bearer token/);
+    const anonymous = await clientFor(server.url, iface);
+    await expect(anonymous.sendMessage(request([textPart("hello")]))).rejects.toThrow(/bearer token/);
   });
 });
 

@@ -8,7 +8,7 @@ import { type Official13Options, startOfficial13 } from "./official-1.3.js";
 describeOfficial({
   name: "@a2a-js/sdk 1.3.0",
   start: () => startOfficial13({ legacy: true }),
-  ways: [
+  interfaces: [
     { pin: "a2a@1.0/JSONRPC", closed: "unsupported", extended: "unsupported", echoed: PARTS },
     { pin: "a2a@1.0/HTTP+JSON", closed: "unsupported", extended: "unsupported", echoed: PARTS },
     { pin: "a2a@0.3/JSONRPC", closed: "unsupported", extended: "unsupported", unlisted: "unsupported_method", echoed: PARTS },

@@ -16,7 +16,7 @@ import { startOfficialGrpc } from "./official-1.3-grpc.js";
 describeOfficial({
   name: "the gRPC server of @a2a-js/sdk 1.3.0",
   start: startOfficialGrpc,
-  ways: [
+  interfaces: [
     { pin: "a2a@1.0/GRPC", closed: "unsupported", extended: "unsupported", echoed: PARTS },
     {
       pin: "a2a@0.3/GRPC",
@@ -60,13 +60,13 @@ describe("our client and an official gRPC server", () => {
   });
 });
 
-const WAYS = [
+const INTERFACES = [
   { version: "1.0", further: "+" },
   // Here the SDK itself drops `append`, which our server writes.
   { version: "0.3", further: ":" },
 ] as const;
 
-describe.each(WAYS)("@a2a-js/sdk 1.3.0 as client by gRPC $version against our server", ({ version, further }) => {
+describe.each(INTERFACES)("@a2a-js/sdk 1.3.0 as client by gRPC $version against our server", ({ version, further }) => {
   let server: Server;
   let client: Client;
   beforeAll(async () => {

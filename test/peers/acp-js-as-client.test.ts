@@ -51,7 +51,7 @@ describe("npm acp-sdk 1.0.3 as client against our server", () => {
     expect(done.output[0]?.parts[0]?.name).toBe("result");
   });
 
-  test("hears a stream in order, and finds the same in the log", async () => {
+  test("receives a stream in order, and finds the same in the log", async () => {
     const events = await collect(client.runStream(AGENT, "conform: stream 3"));
     expect(events.map(line)).toEqual([
       "run.created",
@@ -178,7 +178,7 @@ describe("npm acp-sdk 1.0.3 with a bearer token", () => {
       fetch: (url, init) => fetch(url, { ...init, headers: { ...Object(init?.headers), authorization: `Bearer ${token}` } }),
     });
 
-  test("sees its own runs and nobody else's", async () => {
+  test("sees only its own runs", async () => {
     const [alice, bob] = [clientOf(ALICE), clientOf(BOB)];
     const { run_id: id } = await alice.runSync(AGENT, "conform: ask");
     expect((await alice.runStatus(id)).run_id).toBe(id);
@@ -215,7 +215,7 @@ function line(event: AcpSdk.Event): string {
 
 const LOOKS = 200;
 
-/** Looks at a run until it has come that far: the protocol has no other way to wait. */
+/** Polls a run until its status is reached: the protocol has no other way to wait. */
 async function until(client: AcpSdk.Client, id: string, status: Run["status"]): Promise<Run> {
   for (let look = 0; look < LOOKS; look++) {
     const run = await client.runStatus(id);

@@ -16,8 +16,8 @@ import {
 } from "../../src/index.js";
 import type { OfficialServer } from "./official.js";
 
-/** One way into an official server, and where its answers differ from those of the others. */
-export interface Way {
+/** One interface of an official server, and where its answers differ from those of the others. */
+export interface InterfaceUnderTest {
   readonly pin: string;
   /** What the server says to a send on a finished task. */
   readonly closed: ErrorCode;
@@ -42,7 +42,7 @@ const SNAPSHOT_MS = 500;
 export interface Official {
   readonly name: string;
   start(): Promise<OfficialServer>;
-  readonly ways: readonly Way[];
+  readonly interfaces: readonly InterfaceUnderTest[];
 }
 
 /** Every kind of part, and everything a label can hold. */
@@ -59,16 +59,16 @@ export const NAMELESS: readonly Part[] = PARTS.map((part) => {
   return rest;
 });
 
-/** Our client half against an official server: everything it can do, by every way in. */
-export function describeOfficial({ name, start, ways }: Official): void {
-  describe.each(ways)(`our client by $pin against ${name}`, (way) => {
+/** Koine's client against an official server: every operation over every interface. */
+export function describeOfficial({ name, start, interfaces }: Official): void {
+  describe.each(interfaces)(`our client by $pin against ${name}`, (iface) => {
     let server: OfficialServer;
     let remote: RemoteAgent;
     beforeAll(async () => {
       // The SDKs print every refusal they make.
       vi.spyOn(console, "error").mockImplementation(() => undefined);
       server = await start();
-      remote = await connect(server.url, { pin: way.pin, discoveryCache: new DiscoveryCache() });
+      remote = await connect(server.url, { pin: iface.pin, discoveryCache: new DiscoveryCache() });
     });
     afterAll(async () => {
       await remote?.close();
@@ -77,7 +77,7 @@ export function describeOfficial({ name, start, ways }: Official): void {
     });
 
     test("finds it by its card and proves it by a probe", async () => {
-      expect(`${remote.protocol}@${remote.version}/${remote.binding}`).toBe(way.pin);
+      expect(`${remote.protocol}@${remote.version}/${remote.binding}`).toBe(iface.pin);
       expect(remote.verified).toBe(true);
       expect(remote.evidence[0]).toBe(`agent card at ${server.url}/.well-known/agent-card.json (official)`);
       expect(remote.evidence.some((line) => line.endsWith("was answered in that grammar"))).toBe(true);
@@ -130,27 +130,27 @@ export function describeOfficial({ name, start, ways }: Official): void {
       const taskId = taskOf((await first.next()).value).id;
       const second = remote.subscribe(taskId)[Symbol.asyncIterator]();
       const begun = second.next();
-      // A server that sends no snapshot gives no sign that it has heard us, so the wait for one has an end.
+      // A server that sends no snapshot does not acknowledge the subscription, so the wait for one is limited.
       await Promise.race([begun, delay(SNAPSHOT_MS)]);
       const [mine, theirs] = [drain(first), drain(second, begun)];
       const cancelled = await remote.cancelTask(taskId);
       expect([cancelled.id, cancelled.status.state]).toEqual([taskId, "canceled"]);
-      expect((await mine).at(-1)).toMatch(way.lastOfCancelled ?? /^status canceled$/);
-      expect((await theirs)[0]).toMatch(way.firstWatched ?? /^task (submitted|working)$/);
-      expect((await theirs).at(-1)).toMatch(way.lastOfCancelled ?? /^status canceled$/);
+      expect((await mine).at(-1)).toMatch(iface.lastOfCancelled ?? /^status canceled$/);
+      expect((await theirs)[0]).toMatch(iface.firstWatched ?? /^task (submitted|working)$/);
+      expect((await theirs).at(-1)).toMatch(iface.lastOfCancelled ?? /^status canceled$/);
       expect((await remote.getTask(taskId)).status.state).toBe("canceled");
     });
 
     test("files and data cross in both directions", async () => {
       const echoed = await remote.send(PARTS).then((event) => answerOf(taskOf(event)).map(bare), codeOf);
-      expect(echoed).toEqual(way.echoed);
+      expect(echoed).toEqual(iface.echoed);
     });
 
     test("a task that failed or was rejected says why", async () => {
       const failed = taskOf(await remote.send("conform: fail"));
       expect([failed.status.state, textOf(failed.status.message?.content ?? [])]).toEqual(["failed", "as commanded"]);
       await expect(remote.ask("conform: fail")).rejects.toThrow("the task was failed: as commanded");
-      expect(taskOf(await remote.send("conform: reject")).status.state).toBe(way.rejected ?? "rejected");
+      expect(taskOf(await remote.send("conform: reject")).status.state).toBe(iface.rejected ?? "rejected");
     });
 
     test("tasks are listed, or it is said that this cannot be", async () => {
@@ -158,7 +158,7 @@ export function describeOfficial({ name, start, ways }: Official): void {
       const listed = await remote
         .listTasks({ contextId, pageSize: 10 })
         .then(({ tasks, totalSize }) => ({ tasks: tasks.map(({ status }) => status.state), totalSize }), codeOf);
-      expect(listed).toEqual(way.unlisted ?? { tasks: ["completed"], totalSize: 1 });
+      expect(listed).toEqual(iface.unlisted ?? { tasks: ["completed"], totalSize: 1 });
     });
 
     test("every refusal arrives as our own error code", async () => {
@@ -175,11 +175,11 @@ export function describeOfficial({ name, start, ways }: Official): void {
       expect(refused).toEqual({
         "get of an unknown task": "task_not_found",
         "cancel of an unknown task": "task_not_found",
-        "subscribe to an unknown task": way.unknownStream ?? "task_not_found",
+        "subscribe to an unknown task": iface.unknownStream ?? "task_not_found",
         "a message for an unknown task": "task_not_found",
         "cancel of a finished task": "not_cancelable",
-        "a message for a finished task": way.closed,
-        "the extended card": way.extended,
+        "a message for a finished task": iface.closed,
+        "the extended card": iface.extended,
       });
       expect(await remote.ask("hello")).toBe("you said: hello");
     });

@@ -2,7 +2,7 @@ import { conformanceAgent, conformanceSkill } from "../../conformance/agent.js";
 import { type Agent, agent, type ServeOptions, type Server, serve } from "../../src/index.js";
 import { agora } from "../../src/protocols/agora/index.js";
 
-/** A document with a routine behind it. */
+/** A document with a routine. */
 export const TEMPERATURE = `---
 name: Temperature
 description: the temperature of a city
@@ -18,7 +18,7 @@ multiround: true
 ---
 Send one entry per message. The answer is the number of characters in it.`;
 
-/** A document nobody serves. */
+/** A document that no agent serves. */
 export const NOBODY = `---
 name: Impossible
 description: for refusals

@@ -36,7 +36,7 @@ export function describeCells(
     });
   });
 
-  // Behind all walks: whoever cancels at a gateway wants the work to end, not only the gateway's task.
+  // After all walks: a cancel at a gateway must end the work of the agent, not only the gateway's task.
   const canceling = clients.filter(({ speaks }) => speaks !== "agora").length;
   test.each(agents)("every cancel arrived at $name", async ({ name, speaks }) => {
     const state = { a2a: "canceled", acp: "canceling" };
@@ -47,9 +47,9 @@ export function describeCells(
   return cells;
 }
 
-/** A stream says what is stood in for on its task and again on the first status; one of them is enough for any client. */
+/** A stream reports what is emulated on its task and again on the first status; clients show either or both. */
 function flaggedOnce(seen: Seen): Seen {
   return Object.fromEntries(
-    Object.entries(seen).map(([what, outcome]) => [what, outcome.replace(/(\(stands in: [^)]*\)\|)\1+/g, "$1")]),
+    Object.entries(seen).map(([what, outcome]) => [what, outcome.replace(/(\(emulated: [^)]*\)\|)\1+/g, "$1")]),
   ) as Seen;
 }

@@ -7,7 +7,7 @@ import {
   RestTransportFactory,
 } from "a2a-js-sdk-03/client";
 import { collect } from "./against-official.js";
-import { type Checks, type OfficialClient, orRefusal, standIn, until, walkAll } from "./gateway-walk.js";
+import { type Checks, emulatedIn, type OfficialClient, orRefusal, until, walkAll } from "./gateway-walk.js";
 
 type StreamEvent = Message | Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent;
 
@@ -84,6 +84,6 @@ function pieceOf(event: StreamEvent): string {
     case "artifact-update":
       return textIn(event.artifact.parts);
     default:
-      return UNDER_WAY.has(event.status.state) ? standIn(event.metadata) : event.status.state;
+      return UNDER_WAY.has(event.status.state) ? emulatedIn(event.metadata) : event.status.state;
   }
 }

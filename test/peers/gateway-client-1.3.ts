@@ -8,7 +8,7 @@ import {
 } from "@a2a-js/sdk/client";
 import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { collect } from "./against-official.js";
-import { type Checks, type OfficialClient, orRefusal, standIn, until, walkAll } from "./gateway-walk.js";
+import { type Checks, emulatedIn, type OfficialClient, orRefusal, until, walkAll } from "./gateway-walk.js";
 
 /** The client of @a2a-js/sdk 1.3.0, held to one binding of 1.0. */
 export function client13(binding: "JSONRPC" | "HTTP+JSON" | "GRPC"): OfficialClient {
@@ -119,7 +119,7 @@ function pieceOf({ payload }: StreamResponse): string {
       return textIn(payload.value.artifact?.parts);
     case "task":
     case "statusUpdate":
-      return UNDER_WAY.has(stateOf(payload.value.status)) ? standIn(payload.value.metadata) : stateOf(payload.value.status);
+      return UNDER_WAY.has(stateOf(payload.value.status)) ? emulatedIn(payload.value.metadata) : stateOf(payload.value.status);
     default:
       return "nothing";
   }

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type * as AcpSdk from "acp-sdk";
 import { collect } from "./against-official.js";
-import { type Checks, type OfficialClient, standIn, until, walkAll } from "./gateway-walk.js";
+import { type Checks, emulatedIn, type OfficialClient, until, walkAll } from "./gateway-walk.js";
 
 // Its ES modules import JSON without saying so, which Node refuses.
 const { ACPError, Client } = createRequire(import.meta.url)("acp-sdk") as typeof AcpSdk;
@@ -74,7 +74,7 @@ function answerOf({ status, output, await_request: asked, error }: AcpSdk.Run): 
 /** The words of a part; of a run only how it ends is of interest. */
 function pieceOf(event: AcpSdk.Event): string {
   if (event.type === "message.part") return event.part.content ?? "";
-  if (event.type === "generic") return standIn(event.generic);
+  if (event.type === "generic") return emulatedIn(event.generic);
   return "run" in event && !UNDER_WAY.has(event.run.status) ? event.run.status : "";
 }
 

@@ -5,9 +5,9 @@ export type Speech = "a2a" | "acp" | "agora";
 
 /** How a client's library names two refusals. */
 export interface Refusals {
-  /** A task nobody knows. */
+  /** An unknown task. */
   readonly unknown: string;
-  /** An agent that gave no answer and no task. */
+  /** An agent that returned neither an answer nor a task. */
   readonly noAnswer: string;
 }
 
@@ -15,7 +15,7 @@ const PIECES = ["chunk 1 ", "chunk 2 ", "chunk 3 "];
 const QUESTION = "what is the answer?";
 const ANSWER = "the answer was: 42";
 const REASON = "as commanded";
-const STANDS_IN = "(stands in: streaming, tasks)";
+const EMULATED = "(emulated: streaming, tasks)";
 
 /** What a client must see at an agent, whatever is in between: what the agent does on command, in the client's own words. */
 export function expectedAt(client: Speech, agent: Speech, refusals: Refusals): Seen {
@@ -28,7 +28,7 @@ export function expectedAt(client: Speech, agent: Speech, refusals: Refusals): S
   return {
     ask: plain("you said: hello"),
     task: completed(resultOf(agent).join("|")),
-    stream: [...(agent === "agora" ? [STANDS_IN, PIECES.join("")] : PIECES), "completed"].join("|"),
+    stream: [...(agent === "agora" ? [EMULATED, PIECES.join("")] : PIECES), "completed"].join("|"),
     input: agent === "agora" ? `${plain(QUESTION)} → ${plain(ANSWER)}` : `${asks}: ${QUESTION} → ${completed(ANSWER)}`,
     cancel: `${canceling}, on the stream ${canceled}, afterwards ${canceled}`,
     error: client === "a2a" && agent === "agora" ? `refused: ${refusals.noAnswer}` : `failed: ${REASON}`,

@@ -1,26 +1,26 @@
 import { type Bridge, bridge, DiscoveryCache, type Layer, type Server, serve } from "../../src/index.js";
 import { isPromise } from "../../src/internal.js";
 
-/** An official agent, and the one way in which a gateway calls it. */
+/** An official agent, and the interface by which a gateway calls it. */
 export interface OfficialAgent {
   readonly name: string;
   readonly pin: string;
   readonly url: string;
 }
 
-/** A gateway before each agent. */
+/** One gateway for each agent. */
 export interface Fleet {
-  /** Where callers find each agent, by its name. */
+  /** The address of each gateway, by the name of its agent. */
   readonly addresses: { readonly [agent: string]: string };
-  /** In which states an agent itself said that tasks were when they were cancelled there, or why it refused. */
+  /** The states that an agent reported for its cancelled tasks, or why it refused. */
   cancels(agent: string): readonly string[];
   close(): Promise<void>;
 }
 
-/** What the gateways call every agent. */
+/** The name of the agent at every gateway. */
 export const SERVED_AS = "conform";
 
-/** Each agent behind a gateway of its own, on every protocol at once. */
+/** Starts one gateway for each agent, serving every protocol. */
 export async function openFleet(agents: readonly OfficialAgent[]): Promise<Fleet> {
   const gateways = await Promise.all(agents.map(openGateway));
   const byName = new Map(gateways.map((gateway) => [gateway.name, gateway]));
@@ -53,18 +53,18 @@ async function openGateway({ name, url, pin }: OfficialAgent): Promise<Gateway> 
   return { name, bridged, server: await serve(bridged), cancels };
 }
 
-/** Tells the state in which an agent says a task to be when it is cancelled there, or why it refused. */
-export function watchCancels(tell: (outcome: string) => void): Layer {
+/** Reports the state an agent returns for a cancelled task, or why it refused. */
+export function watchCancels(report: (outcome: string) => void): Layer {
   return (next) => (operation, call) => {
     const reply = next(operation, call);
     if (operation.kind !== "task.cancel" || !isPromise(reply)) return reply;
     return reply.then(
       (event) => {
-        tell(event.kind === "task" ? event.task.status.state : event.kind);
+        report(event.kind === "task" ? event.task.status.state : event.kind);
         return event;
       },
       (thrown: unknown) => {
-        tell(String(thrown));
+        report(String(thrown));
         throw thrown;
       },
     );

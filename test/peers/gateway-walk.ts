@@ -1,17 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { EMULATED_KEY } from "../../src/internal.js";
 
-/** What every client tries at every agent, as far as it has words for it. */
+/** The checks of every client at every agent, as far as its protocol has the operation. */
 export const CHECKS = ["ask", "task", "stream", "input", "cancel", "error", "unknown"] as const;
 export type Check = (typeof CHECKS)[number];
 
-/** What a client saw at each check, in one line; absent where its protocol has no words for it. */
+/** The result of each check, in one line; absent where the protocol has no such operation. */
 export type Seen = { readonly [check in Check]?: string };
 
-/** One client of an official library, by one of its ways. */
+/** One client of an official library, over one of its interfaces. */
 export interface OfficialClient {
   readonly name: string;
-  /** Goes through all checks at each address, and says what it saw there, under the same names. */
+  /** Runs all checks at each address and returns the results by name. */
   walk(agents: Addresses): Promise<{ readonly [agent: string]: Seen }>;
 }
 
@@ -23,7 +23,7 @@ const LOOK_MS = 10;
 
 export type Checks = { readonly [check in Check]?: () => Promise<string> };
 
-/** A check that fails says so in its line, and the others are tried all the same. */
+/** A failed check is reported in its line; the others still run. */
 export async function walkAll(
   agents: Addresses,
   open: (url: string) => Promise<Checks>,
@@ -57,13 +57,13 @@ function raised(thrown: unknown): string {
   return `raised ${nameOf(thrown)}: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
 }
 
-/** The class of what was thrown; an error inside a stream is the cause of what the libraries throw. */
+/** The class of the error; the libraries wrap an error inside a stream. */
 function nameOf(thrown: unknown): string {
   const error = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
   return error instanceof Error ? error.constructor.name : "no error";
 }
 
-/** What a call says, or the class of the error that it throws; which of several for one transport each does not matter. */
+/** The result of a call, or the class of its error without the transport's prefix. */
 export function orRefusal(call: Promise<string>): Promise<string> {
   return call.catch(
     (thrown: unknown) =>
@@ -73,13 +73,13 @@ export function orRefusal(call: Promise<string>): Promise<string> {
   );
 }
 
-/** What of an answer was the gateway's own doing, as its metadata says. */
-export function standIn(metadata: { readonly [name: string]: unknown } | undefined): string {
+/** What the gateway emulated, as reported in the metadata. */
+export function emulatedIn(metadata: { readonly [name: string]: unknown } | undefined): string {
   const emulated = metadata?.[EMULATED_KEY];
-  return Array.isArray(emulated) ? `(stands in: ${emulated.join(", ")})` : "";
+  return Array.isArray(emulated) ? `(emulated: ${emulated.join(", ")})` : "";
 }
 
-/** Asks again until there is an answer; `walk` limits how long. */
+/** Polls until the result is final; `walk` limits how long. */
 export async function until<T>(look: () => Promise<T>, enough: (seen: T) => boolean): Promise<T> {
   for (let seen = await look(); ; seen = await look()) {
     if (enough(seen)) return seen;

@@ -5,7 +5,7 @@ import { bearerTokens } from "../../src/public/auth.js";
 export const ALICE = "alice-token-0123456789";
 export const BOB = "bob-token-0123456789";
 
-/** Our own server with an agent behind it that does what a test commands. */
+/** Koine's server with an agent that runs the commands of a test. */
 export function startKoine(options: ServeOptions = {}): Promise<Server> {
   const conform = agent({
     name: "conform",

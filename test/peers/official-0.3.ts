@@ -25,39 +25,39 @@ class CommandExecutor implements AgentExecutor {
   execute = async ({ userMessage, taskId, contextId, task }: RequestContext, bus: ExecutionEventBus): Promise<void> => {
     const said = userMessage.parts.map((part) => (part.kind === "text" ? part.text : "")).join("\n");
     const { word, count } = readCommand(said);
-    const tell = new Teller(bus, taskId, contextId);
+    const report = new EventPublisher(bus, taskId, contextId);
     if (task === undefined && word === "message") {
-      bus.publish({ ...tell.message(`you said: ${said}`) });
+      bus.publish({ ...report.message(`you said: ${said}`) });
       return bus.finished();
     }
     if (task === undefined) {
       const status = { state: "submitted", timestamp: now() } as const;
       bus.publish({ kind: "task", id: taskId, contextId, status, history: [userMessage], artifacts: [] });
     }
-    tell.status("working", false);
+    report.status("working", false);
     if (word === "throw") throw new Error("inner secret");
     if (word === "stream") {
-      for (let chunk = 1; chunk <= count; chunk++) tell.artifact("stream", [textPart(`chunk ${chunk} `)], chunk, count);
+      for (let chunk = 1; chunk <= count; chunk++) report.artifact("stream", [textPart(`chunk ${chunk} `)], chunk, count);
     }
-    if (task !== undefined) tell.artifact("result", [textPart(`the answer was: ${said}`)]);
-    else if (word === "task") tell.artifact("result", [textPart("done")]);
-    else if (word === "echo") tell.artifact("echo", userMessage.parts);
+    if (task !== undefined) report.artifact("result", [textPart(`the answer was: ${said}`)]);
+    else if (word === "task") report.artifact("result", [textPart("done")]);
+    else if (word === "echo") report.artifact("echo", userMessage.parts);
     if (word === "wait" && task === undefined) {
       await new Promise<void>((resolve) => this.#cancels.set(taskId, resolve));
-      tell.status("canceled", true);
-    } else tell.status((task === undefined ? ENDS[word] : undefined) ?? "completed", true, SAID[word]);
+      report.status("canceled", true);
+    } else report.status((task === undefined ? ENDS[word] : undefined) ?? "completed", true, SAID[word]);
     bus.finished();
   };
 
   cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
     const cancel = this.#cancels.get(taskId);
     if (cancel !== undefined) return cancel();
-    new Teller(bus, taskId, "").status("canceled", true);
+    new EventPublisher(bus, taskId, "").status("canceled", true);
     bus.finished();
   };
 }
 
-class Teller {
+class EventPublisher {
   constructor(
     readonly bus: ExecutionEventBus,
     readonly taskId: string,

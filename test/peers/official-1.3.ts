@@ -37,37 +37,37 @@ export class CommandExecutor implements AgentExecutor {
   async execute({ userMessage, taskId, contextId, task }: RequestContext, bus: ExecutionEventBus): Promise<void> {
     const said = userMessage.parts.map(({ content }) => (content?.$case === "text" ? content.value : "")).join("\n");
     const { word, count } = readCommand(said);
-    const tell = new Teller(bus, taskId, contextId);
+    const report = new EventPublisher(bus, taskId, contextId);
     if (task === undefined && word === "message") {
-      bus.publish(AgentEvent.message({ ...tell.message(`you said: ${said}`), taskId: "" }));
+      bus.publish(AgentEvent.message({ ...report.message(`you said: ${said}`), taskId: "" }));
       return bus.finished();
     }
-    if (task === undefined) tell.begin(userMessage);
-    tell.status(TaskState.TASK_STATE_WORKING);
+    if (task === undefined) report.begin(userMessage);
+    report.status(TaskState.TASK_STATE_WORKING);
     if (word === "throw") throw new Error("inner secret");
     if (word === "stream") {
-      for (let chunk = 1; chunk <= count; chunk++) tell.artifact("stream", [textPart(`chunk ${chunk} `)], chunk, count);
+      for (let chunk = 1; chunk <= count; chunk++) report.artifact("stream", [textPart(`chunk ${chunk} `)], chunk, count);
     }
-    if (task !== undefined) tell.artifact("result", [textPart(`the answer was: ${said}`)]);
-    else if (word === "task") tell.artifact("result", [textPart("done")]);
-    else if (word === "echo") tell.artifact("echo", userMessage.parts);
+    if (task !== undefined) report.artifact("result", [textPart(`the answer was: ${said}`)]);
+    else if (word === "task") report.artifact("result", [textPart("done")]);
+    else if (word === "echo") report.artifact("echo", userMessage.parts);
     if (word === "wait" && task === undefined) {
       await new Promise<void>((resolve) => this.#cancels.set(taskId, resolve));
-      tell.status(TaskState.TASK_STATE_CANCELED);
-    } else tell.status((task === undefined ? ENDS[word] : undefined) ?? TaskState.TASK_STATE_COMPLETED, SAID[word]);
+      report.status(TaskState.TASK_STATE_CANCELED);
+    } else report.status((task === undefined ? ENDS[word] : undefined) ?? TaskState.TASK_STATE_COMPLETED, SAID[word]);
     bus.finished();
   }
 
   cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
     const cancel = this.#cancels.get(taskId);
     if (cancel !== undefined) return cancel();
-    new Teller(bus, taskId, "").status(TaskState.TASK_STATE_CANCELED);
+    new EventPublisher(bus, taskId, "").status(TaskState.TASK_STATE_CANCELED);
     bus.finished();
   };
 }
 
 /** The events of one task, written out in full as the generated types want them. */
-class Teller {
+class EventPublisher {
   constructor(
     readonly bus: ExecutionEventBus,
     readonly taskId: string,
@@ -182,7 +182,7 @@ export async function startOfficial13(options: Official13Options = {}): Promise<
   };
 }
 
-/** The JSON-RPC handler tells the generations apart by this header alone; without it only 0.3 is left. */
+/** The JSON-RPC handler distinguishes the versions by this header only; without it every request is 0.3. */
 const forget10: RequestHandler = (request, _response, next) => {
   delete request.headers["a2a-version"];
   next();

@@ -37,7 +37,7 @@ const FOREIGN = [
   "Vi vill att det ska se fint ut och att ingen blir arg.",
   "Chcemy, żeby wszystko ładnie wyglądało.",
 ];
-/** A word may look like an English one. Then whoever reads the decision must see how little it rests on. */
+/** A word may look like an English one. The decision must then show how little evidence it has. */
 const FAINT = 0.2;
 
 describe("a text that decides nothing", () => {
@@ -120,7 +120,7 @@ describe("a model that is asked where the text decides nothing", () => {
     rationale: 'Needs a governed routine ("a gate").',
   };
 
-  it("is obeyed where it names somebody feasible, and the record says which prompt it saw", async () => {
+  it("is followed if it names a feasible protocol, and the record names its prompt", async () => {
     const { settings, server } = await modelSaying(ANSWER);
     const decision = await decideText(POEM, settings);
     expect(decision).toMatchObject({ selected_protocol: "Agora", abstained: true, margin: 0, evidence_spans: ["a gate"] });
@@ -130,7 +130,7 @@ describe("a model that is asked where the text decides nothing", () => {
     expect(server.asked).toHaveLength(1);
   });
 
-  it("is refused where it names somebody whom a constraint rules out, however often it insists", async () => {
+  it("is refused if it names a protocol that a constraint excludes, however often it repeats it", async () => {
     const { settings, server } = await modelSaying(ANSWER);
     const decision = await decide(moduleSaying(POEM, { never: ["Agora"] }), settings);
     expect(decision).toMatchObject({ selected_protocol: null, abstained: true });
@@ -147,7 +147,7 @@ describe("a model that is asked where the text decides nothing", () => {
     expect((await decideText(POEM, settings)).selected_protocol).toBeNull();
   });
 
-  it("is not asked where the text decides, or nobody is feasible", async () => {
+  it("is not asked if the text decides, or no protocol is feasible", async () => {
     const { settings, server } = await modelSaying(ANSWER);
     expect((await decideText("The two agents chat to and fro, question and answer.", settings)).selected_protocol).toBe("A2A");
     const torn = moduleSaying(POEM, { only: ["A2A"], never: ["A2A"] });
@@ -155,7 +155,7 @@ describe("a model that is asked where the text decides nothing", () => {
     expect(server.asked).toEqual([]);
   });
 
-  it("cannot bring in somebody infeasible even if its answer was checked by nobody", async () => {
+  it("cannot choose an infeasible protocol even if its answer is not validated", async () => {
     const about = async () =>
       ({
         kind: "opinion",
@@ -169,7 +169,7 @@ describe("a model that is asked where the text decides nothing", () => {
 });
 
 describe("a second opinion that cannot be had", () => {
-  it("is told of, with the module and the reason, and leaves it undecided", async () => {
+  it("is reported with the module and the reason, and leaves it undecided", async () => {
     const told: string[] = [];
     const about = async () => ({ kind: "none", because: "nobody is there" }) as const;
     const decision = await decide(moduleSaying(POEM), {

@@ -51,7 +51,7 @@ describe("hard constraints in structured fields, without any prose", () => {
     }
   });
 
-  it("who is forbidden is not taken though the text asks for nothing else", async () => {
+  it("a forbidden protocol is not chosen even if the text asks for nothing else", async () => {
     const text = "The two agents chat to and fro, question and answer, until they understand each other.";
     expect((await decideText(text)).selected_protocol).toBe("A2A");
     const decision = await decide(moduleSaying(text, { never: ["A2A"] }));
@@ -147,7 +147,7 @@ describe("exclusions in prose", () => {
     },
   );
 
-  it("are heard from a file's excludes, in its own words", async () => {
+  it("are read from the excludes of a file, verbatim", async () => {
     const { scenarios } = readScenarios({
       scenario_id: "S",
       modules: [{ text: "Clerks look entries up and change them.", excludes: ["no REST"] }],

@@ -22,7 +22,7 @@ function shuffled(value: unknown, order: (names: readonly string[]) => readonly 
 }
 
 describe("a module is decided from its own text", () => {
-  it("whatever the order of the modules, and whoever stands beside it", async () => {
+  it("whatever the order of the modules, and whichever other modules there are", async () => {
     const all = await byModule(scenarioWith(MODULES));
     expect(all.size).toBe(30);
     await fc.assert(
@@ -95,7 +95,7 @@ describe("what the scenario says", () => {
     expect(await chosen(scenarioWith([OPEN, OTHER], description))).toEqual([null, null]);
   });
 
-  it("counts whole for a module that is the only one, since there is nobody else it could be about", async () => {
+  it("counts fully for the only module, since it can be about no other", async () => {
     const description = `What the harbour office sends ${SECRET}.`;
     expect(await chosen(scenarioWith([OPEN], description))).toEqual(["ANP"]);
   });

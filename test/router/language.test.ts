@@ -19,15 +19,15 @@ const SIDES = PAIRS.flatMap(({ turn, need, twin }) => [
 ]);
 
 describe("needs, and the same words where they ask for nothing", () => {
-  it("are told apart, all but a few", async () => {
+  it("are distinguished, all but a few", async () => {
     const missed: string[] = [];
     for (const { name, text, right } of SIDES) if ((await decideText(text)).selected_protocol !== right) missed.push(name);
     expect(SIDES).toHaveLength(56);
     expect(SIDES.map(({ name }) => name)).toEqual(expect.arrayContaining([...KNOWN_MISSES]));
-    expect(SIDES.length - missed.length, `not told apart: ${missed.join("; ")}`).toBeGreaterThanOrEqual(RIGHT_AT_LEAST);
+    expect(SIDES.length - missed.length, `not distinguished: ${missed.join("; ")}`).toBeGreaterThanOrEqual(RIGHT_AT_LEAST);
   });
 
-  it("are not told apart without an eye for how a text stands to what it speaks of", async () => {
+  it("are not distinguished without detecting negation and stance", async () => {
     let right = 0;
     for (const side of SIDES)
       if ((await decideText(side.text, { without: ["stance"] })).selected_protocol === side.right) right++;

@@ -81,12 +81,12 @@ describe("needs of one tier that are equally strong", () => {
     expect(ties.length).toBeGreaterThan(0);
   });
 
-  it("are parted by which is told first: who swaps the sentences swaps the winner", () => {
+  it("are decided by which comes first: swapping the sentences swaps the winner", () => {
     expect(ties.filter(([one, other]) => judged(`${one} ${other}`).chosen?.name !== "ACP")).toEqual([]);
     expect(ties.filter(([one, other]) => judged(`${other} ${one}`).chosen?.name !== "Agora")).toEqual([]);
   });
 
-  it("are not parted by the telling where that is switched off", () => {
+  it("are not decided by their order if that is switched off", () => {
     for (const [one, other] of ties) {
       const module = moduleSaying(`${other} ${one}`);
       expect(judge(scenarioOf(module), module, { without: ["narrative"] }).chosen?.name).toBe("ACP");
@@ -94,7 +94,7 @@ describe("needs of one tier that are equally strong", () => {
   });
 });
 
-describe("what breaks a tie that no telling parts", () => {
+describe("what breaks a tie that the order does not decide", () => {
   const TIE = moduleSaying("", { requires: ["resource-operations", "routine-governance"] });
 
   it("is the order of last resort, however often it is asked", async () => {
@@ -113,13 +113,13 @@ describe("what breaks a tie that no telling parts", () => {
     expect(decision.rationale).toContain("ranking");
   });
 
-  it("is never a ranking where nobody stands alike", async () => {
+  it("is never a ranking if there is no tie", async () => {
     const [[text, winner] = ["", ""]] = NEEDS.identity;
     for (const ranking of [["A2A"], ["ACP"], ["Agora"], ["Agora", "ACP", "A2A", "ANP"]])
       expect((await decideText(text, { ranking })).selected_protocol).toBe(winner);
   });
 
-  it("never lets somebody win who is not feasible", async () => {
+  it("never lets an infeasible protocol win", async () => {
     const barred = { ...TIE, never: ["Agora"] };
     expect((await decide(barred, { ranking: ["Agora", "A2A"] })).selected_protocol).toBe("ACP");
     const neither = await decide({ ...TIE, never: ["Agora", "ACP"] }, { ranking: ["Agora", "ACP"] });

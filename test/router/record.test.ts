@@ -18,7 +18,7 @@ async function corpus(name: string): Promise<readonly Scenario[]> {
   return scenarios;
 }
 
-/** What the linter has against the decisions, each held against its own module's input and nobody else's. */
+/** The linter's findings for the decisions, each checked against the input of its own module. */
 function problemsOf(scenarios: readonly Scenario[], decisions: readonly Decision[]): readonly string[] {
   const modules = scenarios.flatMap((scenario) => scenario.modules.map((module) => ({ scenario, module })));
   expect(decisions).toHaveLength(modules.length);

@@ -31,7 +31,7 @@ describe("one protocol for a whole scenario", () => {
     expect(chat?.rejected.find(({ protocol }) => protocol === "A2A")?.because).toBe("suits the modules together less");
   });
 
-  it("fails nobody: what one module cannot live with, none gets", async () => {
+  it("fails no module: a protocol that one module excludes, none gets", async () => {
     const decisions = await together([{ ...SHELF, never: ["ACP"] }, STORE]);
     expect(chosen(decisions)).not.toContain("ACP");
     expect(decisions[1]?.rejected.find(({ protocol }) => protocol === "ACP")?.because).toBe(

@@ -1,4 +1,4 @@
-/** Thirty modules of all kinds, as somebody might write them: clear ones, mixed ones, and some that ask for nothing. */
+/** Thirty modules of all kinds: clear ones, mixed ones, and some without requirements. */
 export const THIRTY: readonly string[] = [
   "The tutor and the examiner talk in turns until the pupil's gap is found.",
   "Goods receipts arrive in batches of ten thousand and are appended to the archive.",

@@ -5,7 +5,7 @@ import type { AgentStream } from "../../src/tasks/index.js";
 /** What one of the kit's scenarios asks of an agent. */
 type Scenario = (task: TaskContext) => ReturnType<AgentFunction>;
 
-/** The kit of 0.3 wants work that outlives two of its streaming timeouts, which are 2 s each unless it is told otherwise. */
+/** The kit of 0.3 needs work that outlives two of its streaming timeouts, which are 2 s each by default. */
 const LONG_WORK_MS = 5_000;
 
 const FILE: readonly Part[] = [{ kind: "raw", bytes: Buffer.from("output"), name: "output.txt", mediaType: "text/plain" }];

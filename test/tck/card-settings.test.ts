@@ -27,7 +27,7 @@ describe("what a reader of the card gets who names no version", () => {
     expect(["supportedInterfaces" in card, "url" in card]).toEqual([modern, legacy]);
   });
 
-  test("whoever names a version gets that one all the same", async () => {
+  test("a request that names a version gets that version", async () => {
     const { card } = await cardWith({ cardForm: "1.0" }, { "A2A-Version": "0.3" });
     expect(["supportedInterfaces" in card, "url" in card]).toEqual([false, true]);
   });

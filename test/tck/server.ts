@@ -16,7 +16,7 @@ const { values } = parseArgs({
   },
 });
 
-/** The kit shows no credentials but asks for what only known callers may see, so whoever reaches the loopback port is known. */
+/** The kit sends no credentials but requests what only known callers may see, so every caller on loopback is known. */
 const neighbour: Principal = { id: "kit", scheme: "key", scopes: [], owner: ownerOf("key", "kit") };
 const everybodyIsKnown: Admission = () => neighbour;
 

@@ -14,7 +14,7 @@ export function connect(link: Link, peer: Peer, ids: IdSource): Handler {
   async function callToy(operation: Operation, call: Call): Promise<AgentEvent> {
     if (operation.kind === "ping") {
       const found = await discover(link, peer.url, call);
-      if (found === undefined) throw new AgentError("bad_peer", "nobody speaks toy there any more");
+      if (found === undefined) throw new AgentError("bad_peer", "the peer no longer speaks toy");
       return { kind: "done" };
     }
     if (operation.kind !== "send") throw new AgentError("unsupported_method", `toy has no ${operation.kind}`, { sent: "no" });

@@ -1,6 +1,6 @@
 import { at, notAnError, type Sent, type Tree, type Wire } from "./wire.js";
 
-/** BeeAI ACP and the seed's plain form of it, as a stranger with a socket writes and reads them. */
+/** BeeAI ACP and its plain form, written and read without Koine's code. */
 
 const JSON_TYPE = { "content-type": "application/json" } as const;
 

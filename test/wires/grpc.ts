@@ -2,7 +2,7 @@ import { LegacyA2AService } from "@a2a-js/sdk/compat/v0_3/server/grpc";
 import { A2AService } from "@a2a-js/sdk/server/grpc";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 
-/** gRPC as a stranger speaks it: the official library carries it, and the official SDK writes and reads the messages. */
+/** gRPC without Koine's code: the official library is the transport, and the official SDK writes and reads the messages. */
 export interface GrpcAnswer {
   readonly message: unknown;
   readonly error: ServiceError | undefined;

@@ -1,4 +1,4 @@
-/** The ways into our server, as a stranger with a socket sees them: no code of ours is used to write or to read. */
+/** The interfaces of the server over plain sockets: requests are written and responses read without Koine's code. */
 
 export interface Sent {
   readonly method: string;

@@ -10,7 +10,7 @@ export interface Options {
   readonly json: string | undefined;
   /** Only this section of a full run. */
   readonly section: string | undefined;
-  /** Who runs beside the floor. */
+  /** The arms besides the floor. */
   readonly arms: ReadonlySet<Family>;
   readonly build: boolean;
 }

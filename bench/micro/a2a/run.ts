@@ -50,7 +50,7 @@ interface Run extends BenchContext {
   readonly stage: Stage;
 }
 
-/** Planned rounds, then more while the floor does not equal itself and time is left. */
+/** The planned rounds, then more while the two floors differ and time is left. */
 async function runQuick(run: Run): Promise<readonly Row[]> {
   const arms = await serverArms(run.stage, QUICK);
   const planned = run.options.rounds ?? QUICK_ROUNDS;
@@ -70,7 +70,7 @@ async function runFull(run: Run): Promise<readonly Row[]> {
   ) => {
     if (run.options.section !== undefined && run.options.section !== name) return;
     rows.push(...(await runArms(run, name, await arms(), again)));
-    // The next section starts from nothing: idle servers with full heaps would disturb it.
+    // Each section starts fresh: idle servers with full heaps would disturb it.
     stopAllWorkers();
   };
   const again = (done: number, sofar: readonly Row[]) => done < rounds || (done < 2 * rounds && !floorsAgree(sofar));

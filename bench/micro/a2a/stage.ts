@@ -5,7 +5,7 @@ import { type Cores, startWorker, type Worker } from "../../harness/processes.js
 import type { Family } from "./options.js";
 import { COUNTER, HEADERS, MARKER, type Mode, restBody, rpcBody, type ServerAddress, type Shape } from "./workload.js";
 
-/** Starts the processes of the arms and finds out what they answer. */
+/** Starts the processes of the arms and probes their answers. */
 export interface Stage {
   readonly families: ReadonlySet<Family>;
   readonly shape: Shape;
@@ -24,7 +24,7 @@ export type Endpoint = "rpc" | "rest" | "stream";
 
 const WORKER_FILES = { floor: "floor", koine: "koine", "a2a-js": "sdk" } as const;
 
-/** Sets the stage: one arm is asked for each kind of answer first, because the floor must answer with as many bytes. */
+/** Probes one arm for each kind of answer first, because the floor must answer with as many bytes. */
 export async function setStage(dist: string, families: ReadonlySet<Family>, cores: Cores): Promise<Stage> {
   const file = (name: string) => join(dist, "bench", "micro", "a2a", "workers", `${name}.js`);
   const startServer = async (family: Family | "floor", mode: Mode, shape?: Shape): Promise<ServerWorker> => {

@@ -81,14 +81,14 @@ function armOf({ sliceMs, warmUpMs }: CodecsBench, worker: Worker, name: string,
   return { name, measure: async () => ({ codecUs: await worker.ask<number>("measure", order) }) };
 }
 
-/** As many rounds as are wanted, and as many again while the floor does not equal itself. */
+/** The planned rounds, and as many again while the two floors differ. */
 async function runArms(
   { progress, rounds, endAtMs }: CodecsBench,
   name: string,
   arms: readonly Arm[],
   agree: (rows: readonly Row[]) => boolean,
 ): Promise<readonly Row[]> {
-  // All of them, before the first counts: one that is met later changes how the others were compiled.
+  // Warm up all arms before the first round: an arm that starts later changes how the others were compiled.
   for (const arm of arms) {
     progress.show(`${name} · ${arm.name} warms up`);
     await arm.measure();

@@ -15,8 +15,7 @@ const ALL_ROUNDS = 6;
 
 export const HELP = `npm run bench:gateway -- [options]
 
-Puts a gateway before an agent and measures what it costs: a caller that speaks one protocol, an agent written by hand that
-speaks another. Arms, in interleaved rounds, each in its own process: the agent called directly, a bare proxy that pipes both
+Measures the cost of a gateway: a caller that speaks one protocol, an agent written by hand that speaks another. Arms, in interleaved rounds, each in its own process: the agent called directly, a bare proxy that pipes both
 ways (twice), Koine in relay, Koine adopting tasks in memory, and in SQLite. Prints tables and, as last line, one JSON object.
 
   --quick        three pairs, without streams and SQLite; under 90 seconds

@@ -35,7 +35,7 @@ const WORK: Readonly<Record<SectionKind, Work & { readonly warmUp: Window }>> = 
 const QUICK_BUDGET_MS = 84_000;
 /** The share of a quick pair's time after which its calls under load are over, and single calls begin. */
 const LOADED_SHARE = 0.7;
-/** Below this share of its core the proxy was waiting for somebody else, and the ratios flatter whoever is compared with it. */
+/** Below this share of its core the proxy was not the bottleneck, and the ratios are too favourable. */
 const BUSY = 0.85;
 
 /** Runs the sections that the options select. */
@@ -46,7 +46,7 @@ export async function runGateway(options: Options, context: BenchContext): Promi
     const perPairMs = (context.startedAtMs + QUICK_BUDGET_MS - Date.now()) / (pairs.length - index);
     const budgetMs = options.mode === "quick" ? perPairMs : Number.POSITIVE_INFINITY;
     rows.push(...(await runPair(pair, options, { ...context, budgetMs })));
-    // The next pair starts from nothing: idle processes with full heaps would disturb it.
+    // Each pair starts fresh: idle processes with full heaps would disturb it.
     stopAllWorkers();
   }
   const conclusion = concludeGateway(pairs, rows);

@@ -24,7 +24,7 @@ export interface Work {
   readonly window: Window;
 }
 
-/** The processes of one pair. Gateways have a core to themselves; the load and the agent share the other. */
+/** The processes of one pair. Gateways have their own core; the load and the agent share the other. */
 export interface Stage {
   /** Each arm warmed up and tried once. */
   arms(work: Work, warmUp: Window): Promise<readonly Arm[]>;
@@ -44,7 +44,7 @@ export async function setStage(pair: Pair, { dist, cores, folder }: StageOptions
   const agent = start("agent", "upstream", cores.load);
   const ports = await agent.ask<Ports>("start", { wire: behind.id });
   const load: Load = needsTool(pair) ? toolLoad(cores.load) : socketLoad(start("load", "load", cores.load));
-  /** Through a gateway callers speak the front's wire; whatever only pipes takes the agent's own words. */
+  /** Through a gateway callers use the listener's protocol; a plain proxy forwards the agent's own. */
   const standing = (name: string, worker: Worker, port: number, said = front): Standing => {
     const to = { port, http: front.http };
     const streams = hasStreams(pair) && said.stream !== undefined;

@@ -55,7 +55,7 @@ async function runPlain(bench: RouterBench, corpus: Corpus) {
   const worker = start(bench, "deciding");
   const modules = await worker.ask<number>("read", corpus);
   const measure = (work: Work, ms: number) => worker.ask<Measurement>("measure", { work, ms } satisfies Order);
-  // All of them, before the first counts: one that is met later changes how the others were compiled.
+  // Warm up all arms before the first round: an arm that starts later changes how the others were compiled.
   for (const work of ["keywords", "route", "all at once"] as const) {
     progress.show(`${work} warms up`);
     await measure(work, warmUpMs);
@@ -120,7 +120,7 @@ async function runSemantic(bench: RouterBench, corpus: Corpus): Promise<Pick<Rou
   }
 }
 
-/** As many rounds as are wanted and fit. */
+/** The planned rounds, as far as the time allows. */
 function runRounds(
   { progress, endAtMs }: RouterBench,
   section: { readonly name: string; readonly arms: readonly Arm[]; again(done: number, rows: readonly Row[]): boolean },

@@ -14,7 +14,7 @@ LOOK_SECONDS = 0.01
 
 
 async def walk(open_client, checks):
-    """A check that fails says so in its line, and the others are tried all the same."""
+    """A failed check is reported in its line; the others still run."""
     for agent, url in json.loads(sys.argv[1]).items():
         async with open_client(url) as client:
             seen = {check.__name__: await outcome(check(client)) for check in checks}
@@ -44,9 +44,9 @@ def joined(words):
 
 
 def stand_in(metadata):
-    """What of an answer was the gateway's own doing, as its metadata says."""
+    """What the gateway emulated, as reported in the metadata."""
     emulated = (metadata or {}).get('urn:koine:emulated:1')
-    return f'(stands in: {", ".join(emulated)})' if emulated else ''
+    return f'(emulated: {", ".join(emulated)})' if emulated else ''
 
 
 def followed(asked, same, answered):
