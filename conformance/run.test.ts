@@ -67,7 +67,7 @@ describe("runConformance()", () => {
     const stuck = requirement("p:stuck", async (at) => {
       await at.exchange(makeRequest({ method: "GET", url: at.url, cancel: new CancelSource() }));
     });
-    const { verdicts } = await runConformance(hanging, [{ id: "p", requirements: [stuck] }], { timeoutMs: 30 });
+    const { verdicts } = await runConformance(hanging, [{ id: "p", requirements: async () => [stuck] }], { timeoutMs: 30 });
     expect(verdicts[0]?.detail).toBe("no result within 30 ms");
     expect(gaveUp).toBe("cancelled");
   });

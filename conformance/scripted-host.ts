@@ -77,7 +77,10 @@ function serverOf(protocol: Protocol, script: Handler, lose: (loss: Loss) => voi
     publicUrl: PUBLIC_URL,
     records: createMemoryStore({ now: () => NOW }).records,
   });
-  const host = { ...made, begin: (_request: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, reportLoss: lose }) };
+  const host = {
+    ...made,
+    begin: (_request: unknown, start: Parameters<typeof made.begin>[1]) => startCall({ ...start, reportLoss: lose }),
+  };
   return front(host, [protocol]);
 }
 

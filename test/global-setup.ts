@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { findChromium } from "./dashboard/find-chromium.js";
 import { installed } from "./debian-package.js";
-import { redisAvailable } from "./redis-server.js";
+import { isRedisInstalled } from "./redis-server.js";
 
 const BUILT = "dist/.built";
 /** What the build reads. */
@@ -12,7 +12,7 @@ const SOURCES = ["src", "apps", "conformance", "bench/routerbench", "test", "too
 /** Runs once before all test files: builds what they start as processes, and installs the programs they need. */
 export async function setup(): Promise<void> {
   if (!isBuilt()) execFileSync(process.execPath, ["tools/build.mjs", "--fast", "--tests"], { stdio: "inherit" });
-  await redisAvailable();
+  await installed("redis-server", isRedisInstalled);
   await installed("chromium", () => findChromium() !== undefined);
 }
 

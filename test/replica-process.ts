@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { isTerminal, type RemoteAgent } from "../src/index.js";
 import type { ReplicaFacts } from "./chaos/replica.js";
 import { exited } from "./child-process.js";
+import { compiled } from "./programs.js";
 
 /** A server in its own process, to be killed. */
 export interface ReplicaProcess {

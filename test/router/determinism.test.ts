@@ -42,7 +42,7 @@ describe("identical input", () => {
   `;
   for (const environment of ENVIRONMENTS)
     it(`gives the same bytes in another process with ${JSON.stringify(environment)}`, async () => {
-      const child = spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "--eval", PROGRAM], {
+      const child = spawnSync(process.execPath, ["--input-type=module", "--eval", PROGRAM], {
         cwd: ROOT,
         env: { ...process.env, ...environment },
         input: JSON.stringify(SCENARIO),
