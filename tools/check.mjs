@@ -19,6 +19,7 @@ const CHECKS = [
   ["compatibility matrix", "node --import tsx tools/generate-matrix.mjs --check"],
   ["demo", "node dist/apps/cli/main.js demo --check --port 0"],
   ["router trained", "node --import tsx training/train.ts --check && node --import tsx training/train-head.ts --check"],
+  ["snippets compile", "node tools/check-snippets.mjs"],
   ["examples", "node tools/run-examples.mjs"],
 ];
 
