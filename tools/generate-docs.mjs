@@ -1,10 +1,13 @@
-// Writes what people would otherwise copy by hand and forget to change: tables, each between two markers, and the files of
-// the prompts, which are generated whole. With --check nothing is written and a difference fails.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+// Writes what people would otherwise copy by hand and forget to change: tables, each between two markers, and whole files:
+// the prompts, the schema and the API reference. With --check nothing is written and a difference fails.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { apiFiles } from "./generate-api.mjs";
 import { promptFiles } from "./generate-prompts.mjs";
 
 const check = process.argv.includes("--check");
-const { ERRORS, protocols } = await import("../dist/src/index.js");
+const { ERRORS } = await import("../dist/src/index.js");
+const { protocols } = await import("../dist/src/public/protocols.js");
 const { errorRows } = await import("../dist/src/protocols/a2a/error-tables.js");
 const { CAPABILITIES, FACETS } = await import("../dist/src/protocols/features.js");
 const { defaultCandidates } = await import("../dist/src/protocols/candidates.js");
@@ -99,6 +102,7 @@ const blocks = {
 const limits = { spans: EVIDENCE_SPANS, characters: RATIONALE_CHARACTERS };
 const wholes = {
   ...promptFiles({ CAPABILITIES, FACETS, rows: candidates, limits, writing }),
+  ...apiFiles(),
   "docs/koine.schema.json": `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
 };
 
@@ -106,9 +110,14 @@ let stale = false;
 function settle(file, before, after) {
   if (after === before) return;
   stale = true;
-  if (check) console.error(`${file} is out of date: run npm run docs`);
-  else writeFileSync(file, after);
+  if (check) return console.error(`${file} is out of date: run npm run docs`);
+  if (after === undefined) return rmSync(file);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, after);
 }
+const API = "docs/api";
+const kept = existsSync(API) ? readdirSync(API).map((name) => `${API}/${name}`) : [];
+for (const file of kept) if (!(file in wholes)) settle(file, readFileSync(file, "utf8"), undefined);
 for (const [file, text] of Object.entries(wholes)) settle(file, existsSync(file) ? readFileSync(file, "utf8") : undefined, text);
 for (const [file, tables] of Object.entries(blocks)) {
   const before = readFileSync(file, "utf8");
@@ -121,4 +130,4 @@ for (const [file, tables] of Object.entries(blocks)) {
   settle(file, before, after);
 }
 if (check && stale) process.exit(1);
-console.log(check ? "generated tables and prompts are up to date" : "generated tables and prompts written");
+console.log(check ? "generated documents are up to date" : "generated documents written");
