@@ -1,6 +1,6 @@
 /**
- * Your BeeAI ACP agents are A2A today: a running ACP server stays as it is, and a relay in front of it speaks A2A. Streams,
- * questions and cancel go through, and ids stay what they are: a run's id is the task's id.
+ * Serve a BeeAI ACP agent as A2A: the ACP server stays unchanged, and a relay in front of it speaks A2A. Streams,
+ * questions and cancel work, and a run's id is the task's id.
  */
 import assert from "node:assert/strict";
 import { agent, connect, serve, textOf } from "koine";
@@ -9,7 +9,7 @@ import { relay } from "koine/protocols";
 import { a2a } from "koine/protocols/a2a";
 import { acp } from "koine/protocols/acp";
 
-// Stands for the server that is there already, made with acp-sdk for example: it speaks BeeAI ACP and nothing else.
+// The existing server, made with acp-sdk for example: it speaks BeeAI ACP only.
 const guide = agent({
   name: "guide",
   description: "Shows the way",
@@ -26,20 +26,22 @@ const guide = agent({
 });
 const acpServer = await serve(guide, { protocols: [acp] });
 
-// Its address is all one needs to know. Of several agents each has its own: …/agents/name.
-const behind = await connect(acpServer.url);
-assert.equal(behind.protocol, "acp");
-const door = relay({
-  upstream: behind.handler,
-  card: behind.card,
+// With several agents on one server, each has its own address: …/agents/name.
+const upstream = await connect(acpServer.url);
+assert.equal(upstream.protocol, "acp");
+const relayed = relay({
+  upstream: upstream.handler,
+  card: upstream.card,
   protocols: [a2a],
   ids: { now: Date.now, newId: () => crypto.randomUUID() },
 });
-const port = await listen(door.exchange, { port: 0 });
+const listener = await listen(relayed.exchange, { port: 0 });
 
-const peer = await connect(port.url);
+const peer = await connect(listener.url);
 try {
-  console.log(`${peer.card.name} speaks ${peer.protocol}@${peer.version}, and behind it ${behind.protocol}@${behind.version}`);
+  console.log(
+    `${peer.card.name} speaks ${peer.protocol}@${peer.version}; its upstream speaks ${upstream.protocol}@${upstream.version}`,
+  );
   assert.equal(peer.protocol, "a2a");
 
   const question = await peer.send("good morning");
@@ -48,24 +50,24 @@ try {
   console.log(`it asks: ${textOf(status.message?.content ?? [])}`);
   assert.equal(status.state, "input-required");
 
-  let way = "";
+  let answer = "";
   for await (const event of peer.stream("the harbour", { task: id }))
-    if (event.kind === "artifact") way += textOf(event.artifact.parts);
-  console.log(`it says: ${way}`);
-  assert.equal(way, "left, then right to the harbour");
+    if (event.kind === "artifact") answer += textOf(event.artifact.parts);
+  console.log(`it says: ${answer}`);
+  assert.equal(answer, "left, then right to the harbour");
 
-  // The same work, seen by ACP: one id on both sides.
-  assert.equal((await behind.getTask(id)).status.state, "completed");
+  // The same task in ACP, with the same id.
+  assert.equal((await upstream.getTask(id)).status.state, "completed");
 
   const started = await peer.start("wait");
-  if (started.kind !== "task") throw new Error("it was not accepted");
+  if (started.kind !== "task") throw new Error("the task was not accepted");
   await peer.cancelTask(started.task.id);
-  const end = await behind.getTask(started.task.id);
-  console.log(`cancelled by A2A, it is ${end.status.state} in ACP`);
+  const end = await upstream.getTask(started.task.id);
+  console.log(`cancelled over A2A, it is ${end.status.state} in ACP`);
   assert.match(end.status.state, /^cancel/);
 } finally {
   await peer.close();
-  await port.close();
-  await behind.close();
+  await listener.close();
+  await upstream.close();
   await acpServer.close();
 }

@@ -1,4 +1,4 @@
-/** An agent is also a client of many: it calls others by a short name, and itself through memory. */
+/** The address book: an agent calls others by name, and itself in memory. */
 import assert from "node:assert/strict";
 import { agent, connect, serve } from "koine";
 import { createMetrics, createTelemetry } from "koine/telemetry";
@@ -20,7 +20,7 @@ const editor = agent({
   edges: { timeoutMs: 5_000, telemetry },
   async handle(message) {
     const [first = "", ...rest] = message.text.split(" ");
-    // `parent` ties the messages together: same trace, and each knows what caused it.
+    // `parent` links the messages: same trace, and `parent_id` names the cause.
     const better = await editor.ask("words", first, { parent: message });
     if (rest.length === 0) return better;
     return `${better} ${await editor.ask("editor", rest.join(" "), { parent: message })}`;
@@ -36,7 +36,7 @@ try {
 
   await assert.rejects(editor.ask("nobody", "hello"), { code: "not_found" });
 
-  // Each edge has a meter of its own, to the peer and to itself.
+  // Each edge has its own metrics, to the peer and to itself.
   const edges = telemetry.metricsText().match(/REQUEST_LATENCY_count\{.*\} \d+/g) ?? [];
   for (const edge of edges) console.log(`  ${edge}`);
   assert.equal(

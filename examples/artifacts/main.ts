@@ -1,4 +1,4 @@
-/** Fifty megabytes, in both directions: what is too large for a message travels by a link that expires. */
+/** Large parts: fifty megabytes in both directions, by links that expire. */
 import assert from "node:assert/strict";
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { agent, connect, createMemoryArtifacts, type Part, serve } from "koine";
@@ -8,7 +8,7 @@ const film = randomBytes(FIFTY_MB);
 const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 const artifacts = () => ({ store: createMemoryArtifacts({ now: Date.now, newId: randomUUID }) });
 
-/** Hands the film out, or says what it was given. */
+/** Returns the film, or the digest of what it received. */
 const archive = agent({
   name: "archive",
   description: "Keeps films",
@@ -22,7 +22,7 @@ const archive = agent({
 });
 const archiveServer = await serve(archive, { artifacts: artifacts() });
 
-/** Sends the film on to the archive. To offer something large to others, it must be served itself. */
+/** Sends the film to the archive. An agent must be served itself to offer large parts to others. */
 const courier = agent({
   name: "courier",
   description: "Carries films",
@@ -34,7 +34,7 @@ const courierServer = await serve(courier, { artifacts: artifacts() });
 const peer = await connect(archiveServer.url);
 const carrier = await connect(courierServer.url);
 try {
-  // From the agent to us: the answer holds a link, and `fetch` follows it, checked by size and digest.
+  // From the agent to the caller: the answer holds a link; `fetch` downloads it and checks size and digest.
   const answer = await peer.send("the film, please");
   assert(answer.kind === "message");
   const [part] = answer.message.content as readonly [Part];
@@ -45,9 +45,9 @@ try {
   assert.equal(digestOf(fetched.bytes), digestOf(film));
   console.log(`received ${fetched.name}, ${fetched.bytes.length} bytes, by link`);
 
-  // From one agent to another, the same way.
+  // From one agent to another.
   assert.equal(await carrier.ask("bring it back"), digestOf(film));
-  console.log("and it went back to the archive by another link");
+  console.log("sent back to the archive by another link");
 } finally {
   await Promise.all([peer.close(), carrier.close(), courier.closePeers()]);
   await Promise.all([archiveServer.close(), courierServer.close()]);

@@ -1,4 +1,4 @@
-/** Tasks in a file: the process is killed in the middle of its work, another takes the work up, and the reader misses nothing. */
+/** Durable tasks: the process is killed at work, another one continues the task, and the reader misses nothing. */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -26,7 +26,7 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 let [child, url] = await start(0);
-// This story takes the stream up by hand; a client that is left alone does it by itself while the server is away for moments.
+// `resume: false`, because this example resumes the stream itself; by default the client does.
 const peer = await connect(url, { resume: false });
 try {
   const pages: string[] = [];
@@ -55,7 +55,7 @@ try {
   console.log(`the whole print: ${pages.join("")}`);
   assert.deepEqual(pages, ["[1]", "[2]", "[3]", "[4]", "[5]", "[6]"]);
 
-  // A caller that never heard the answer asks again with its key: the same task, and no page is printed twice.
+  // A caller that did not receive the answer sends again with its key: the same task, and no page is printed twice.
   const again = await peer.send("the Odyssey", { key: "order-7" });
   assert(again.kind === "task");
   assert.equal(again.task.id, taskId);

@@ -1,4 +1,4 @@
-/** A printer whose tasks are in a file: `tsx server.ts FILE PORT`. */
+/** An agent with its tasks in SQLite: `tsx server.ts FILE PORT`. */
 import { agent, openSqliteStore, serve, textOf } from "koine";
 
 const PAGES = 6;
@@ -6,8 +6,8 @@ const [file = "", port = "0"] = process.argv.slice(2);
 
 const printer = agent({
   name: "printer",
-  description: "Prints six pages, and goes on where it was",
-  // Says that it may be started again after a crash; without it the task would end as failed.
+  description: "Prints six pages, and continues after a restart",
+  // May be started again after a crash; without it the task would fail.
   restartable: true,
   async *handle(_message, task) {
     const before = await task.snapshot();
@@ -21,7 +21,7 @@ const printer = agent({
 });
 
 const store = await openSqliteStore({ file, now: Date.now });
-// Short leases, so that this story is: a dead process's task is taken over when its lease is over.
+// Short leases: the task of a dead process is taken over when its lease expires.
 const taskLimits = { leaseMs: 1_500, renewEveryMs: 300, lookAgainMs: 200 };
 const server = await serve(printer, { store, taskLimits, port: Number(port) });
 console.log(server.url);

@@ -1,4 +1,4 @@
-/** gRPC on the same port as everything else: the same agent, the same answers, the same errors. */
+/** gRPC on the same port as the other bindings: same agent, same answers, same errors. */
 import assert from "node:assert/strict";
 import { AgentError, agent, connect, serve, textOf } from "koine";
 
@@ -24,17 +24,17 @@ try {
 
   let text = "";
   for await (const event of grpc.stream("5")) if (event.kind === "artifact") text += textOf(event.artifact.parts);
-  console.log(`streamed by gRPC: ${text}`);
+  console.log(`streamed over gRPC: ${text}`);
   assert.equal(text, "1 2 3 4 5 ");
 
-  // A task belongs to no binding: started by one, cancelled by the other.
+  // A task is independent of the binding: started over one, cancelled over the other.
   const started = await grpc.start("for ever");
   assert(started.kind === "task");
   const canceled = await json.cancelTask(started.task.id);
   assert.equal(canceled.status.state, "canceled");
   assert.equal((await grpc.getTask(started.task.id)).status.state, "canceled");
 
-  // One table of errors, whatever the wire.
+  // The error codes are the same in every binding.
   for (const peer of [grpc, json]) {
     await assert.rejects(
       peer.getTask("no-such-task"),

@@ -4,7 +4,7 @@ import { cryptoProvider, PemConverter, SubjectAlternativeNameExtension, X509Cert
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const HOUR_MS = 3_600_000;
 
-/** A certificate for this machine that vouches for itself. A real one comes from an authority, as two PEM files. */
+/** A self-signed certificate for 127.0.0.1. */
 export async function selfSigned(): Promise<{ readonly cert: string; readonly key: string }> {
   cryptoProvider.set(crypto);
   const keys = await crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);

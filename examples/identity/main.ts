@@ -1,4 +1,4 @@
-/** Who is calling: tokens of an issuer and API keys, under TLS; each caller has tasks of its own, and refusals are written down. */
+/** Authentication: JWT from an issuer and API keys, under TLS; tasks per caller, refusals in the audit log. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { AgentError, agent, type Credentials, connect, serve } from "koine";
 import { anyOf, apiKeys, jwtTokens, openAuditFile } from "koine/auth";
 import { selfSigned } from "./certificate.js";
 
-// An issuer such as every company has one: keys for everybody to read, tokens for clients that know their secret.
+// A token issuer: public keys at /keys, tokens for clients with a secret.
 const SECRET = "secret-of-the-planner";
 const { publicKey, privateKey } = await generateKeyPair("ES256");
 const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "k1", alg: "ES256" }] });
@@ -38,7 +38,7 @@ const audit = openAuditFile(join(folder, "audit.log"), { onProblem: (error) => c
 const tls = await selfSigned();
 const vault = agent({
   name: "vault",
-  description: "Says who is there",
+  description: "Names the caller",
   async *handle(_message, task) {
     yield task.working("looking");
     return `you are ${task.caller}`;
@@ -56,12 +56,12 @@ const server = await serve(vault, {
 const call = (credentials: Credentials) => connect(server.url, { credentials: { ...credentials, tls: { ca: tls.cert } } });
 const ann = await call({ apiKey: "key-of-ann-0123456789" });
 const planner = await call({ oauth2: { clientId: "planner", clientSecret: SECRET, tokenUrl: `${issuer}/token` } });
-const nobody = await call({ apiKey: "key-of-nobody-0123456789" });
+const intruder = await call({ apiKey: "key-of-nobody-0123456789" });
 try {
   assert.equal(await ann.ask("who?"), "you are ann");
   assert.equal(await planner.ask("who?"), `you are ${issuer}#planner`);
 
-  // A task is its owner's. For everybody else it does not exist.
+  // A task belongs to its owner. For other callers it does not exist.
   const hers = await ann.send("who?", { key: "one" });
   assert(hers.kind === "task");
   await assert.rejects(
@@ -69,20 +69,20 @@ try {
     (thrown) => thrown instanceof AgentError && thrown.code === "task_not_found",
   );
 
-  await assert.rejects(nobody.ask("who?"), (thrown) => {
+  await assert.rejects(intruder.ask("who?"), (thrown) => {
     assert(thrown instanceof AgentError);
     console.log(`refused: ${thrown.message}`);
     return thrown.code === "unauthenticated";
   });
 } finally {
-  await Promise.all([ann.close(), planner.close(), nobody.close()]);
+  await Promise.all([ann.close(), planner.close(), intruder.close()]);
   await server.close();
   await audit.close();
   issuerServer.close();
 }
 const log = await readFile(join(folder, "audit.log"), "utf8");
 const refusals = log.split("\n").filter((line) => line.includes('"refused"'));
-console.log(`written down: ${refusals.length} refusals`);
-assert(refusals.some((line) => line.includes("unknown API key")));
+console.log(`audit log: ${refusals.length} refusals`);
+assert(refusals.some((line) => line.includes("the API key is not known here")));
 assert(!log.includes("key-of-"), "no secret is in the log");
 await rm(folder, { recursive: true });

@@ -1,4 +1,4 @@
-/** What happened: hooks around each call, and Prometheus text at /metrics, labelled by who, whom and how. */
+/** Observability: hooks around each call, and Prometheus text at /metrics, labelled by source, destination and protocol. */
 import assert from "node:assert/strict";
 import { agent, connect, serve } from "koine";
 import { createMetrics, createTelemetry } from "koine/telemetry";
@@ -13,21 +13,21 @@ const sleeper = agent({
 const serving = createTelemetry({ metrics: createMetrics(), serves: (name) => name === "sleeper" });
 const server = await serve(sleeper, { telemetry: serving, metrics: "loopback" });
 
-const noted: string[] = [];
+const called: string[] = [];
 const calling = createTelemetry({
   metrics: createMetrics(),
   hooks: {
-    beforeEncode: () => noted.push("beforeEncode"),
-    afterTransport: () => noted.push("afterTransport"),
-    onDecode: () => noted.push("onDecode"),
-    onError: () => noted.push("onError"),
+    beforeEncode: () => called.push("beforeEncode"),
+    afterTransport: () => called.push("afterTransport"),
+    onDecode: () => called.push("onDecode"),
+    onError: () => called.push("onError"),
   },
 });
 const peer = await connect(server.url, { as: "watcher", id: "sleeper", telemetry: calling });
 try {
   assert.equal(await peer.ask("hello"), "awake");
-  console.log(`hooks, in order: ${noted.join(", ")}`);
-  assert.deepEqual(noted, ["beforeEncode", "afterTransport", "onDecode"]);
+  console.log(`hooks, in order: ${called.join(", ")}`);
+  assert.deepEqual(called, ["beforeEncode", "afterTransport", "onDecode"]);
 
   const page = await fetch(`${server.url}/metrics`);
   const text = await page.text();
@@ -38,7 +38,7 @@ try {
       .filter((line) => /^(MSG_BYTES|REQUEST_LATENCY_count)/.test(line))
       .join("\n"),
   );
-  // The server also counts the question by which `connect` found out what it speaks; the caller counts its own message only.
+  // The server also counts the discovery request of `connect`; the caller counts its own message only.
   assert.match(text, /REQUEST_LATENCY_count\{src_agent="anonymous",dst_id="sleeper",protocol="a2a"\} 2/);
   assert.match(calling.metricsText(), /REQUEST_LATENCY_count\{src_agent="watcher",dst_id="sleeper",protocol="a2a"\} 1/);
   assert.match(calling.metricsText(), /MSG_BYTES_PAYLOAD\{src_agent="watcher",dst_id="sleeper",protocol="a2a"\} 10/);

@@ -1,4 +1,4 @@
-/** In an Express app: the agent answers below /agents, before any body parser. */
+/** Mount in Express: the agent is served under /agents, before any body parser. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -21,10 +21,10 @@ server.listen(0, "127.0.0.1");
 await once(server, "listening");
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // a TCP port has such an address
 
-// Express takes the mount path off the URL by itself, so there is no basePath; cards still have to name the whole address.
+// Express removes the mount path from the URL, so no basePath is needed; cards need the whole address.
 const mounted = mount(greeter, { publicUrl: `${origin}/agents` });
 app.use("/agents", mounted.listener);
-// A body parser comes after: it would eat the bytes.
+// Body parsers come after: they would consume the body.
 app.use(express.json());
 app.get("/", (_request, response) => void response.send("the app's own page"));
 

@@ -1,4 +1,4 @@
-/** In a Fastify app: the agent answers below /agents, on the raw request and response. */
+/** Mount in Fastify: the agent is served under /agents, on the raw request and response. */
 import assert from "node:assert/strict";
 import fastify from "fastify";
 import { agent, connect, type Mounted, mount } from "koine";
@@ -16,7 +16,7 @@ const app = fastify();
 let mounted: Mounted | undefined;
 app.get("/", () => "the app's own page");
 await app.register(async (scope) => {
-  // Within this scope nobody reads the body before us.
+  // In this scope no parser consumes the body.
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
   scope.all("/agents/*", (request, reply) => {

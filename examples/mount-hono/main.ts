@@ -1,4 +1,4 @@
-/** In a Hono app: the agent answers below /agents, the app's own pages beside it. */
+/** Mount in Hono: the agent is served under /agents, next to the app's own pages. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";

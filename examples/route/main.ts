@@ -1,4 +1,4 @@
-/** Which protocol should each part of a system speak? The router reads what the parts need, and says why. */
+/** The router: which protocol should each part of a system speak, and why? */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { type Decision, parseScenarioText, route } from "koine/router";
@@ -8,7 +8,7 @@ const { scenarios, excluded } = await parseScenarioText(text, "scenario.yaml");
 assert.deepEqual(excluded, []);
 
 const { decisions } = await route(scenarios);
-for (const decision of decisions) tell(decision);
+for (const decision of decisions) print(decision);
 assert.deepEqual(chosenIn(decisions), {
   "donor-desk": "A2A",
   stock: "ACP",
@@ -17,19 +17,19 @@ assert.deepEqual(chosenIn(decisions), {
   dispatch: null,
 });
 
-// The same question has the same answer, byte for byte.
+// The same input gives the same bytes.
 assert.equal(JSON.stringify(await route(scenarios)), JSON.stringify({ decisions }));
 
-// Where the text decides nothing, somebody may say beforehand what holds then. It is still told apart.
+// A default for undecided modules. `abstained` stays true.
 const settled = await route(scenarios, { abstain: { kind: "default", protocol: "A2A" } });
 const dispatch = settled.decisions.find(({ module_id: id }) => id === "dispatch");
 assert.deepEqual([dispatch?.selected_protocol, dispatch?.abstained], ["A2A", true]);
 
-// One protocol for all modules: nobody but ANP can prove identity and keep secrets from end to end.
+// One protocol for all modules: only ANP has verified identity and end-to-end secrecy.
 const together = await route(scenarios, { scope: "scenario" });
 assert.deepEqual(new Set(Object.values(chosenIn(together.decisions))), new Set(["ANP"]));
 
-// A requirement needs no prose.
+// Requirements without prose.
 const plain = await route({
   id: "reports",
   description: "",
@@ -37,7 +37,7 @@ const plain = await route({
 });
 assert.deepEqual(chosenIn(plain.decisions), { yearly: "ACP" });
 
-function tell({ module_id: id, selected_protocol: protocol, margin, rationale, rejected }: Decision): void {
+function print({ module_id: id, selected_protocol: protocol, margin, rationale, rejected }: Decision): void {
   console.log(`${id}: ${protocol ?? "undecided"} (${margin.toFixed(2)}). ${rationale}`);
   for (const { protocol: other, because } of rejected) console.log(`  not ${other}: ${because}`);
 }

@@ -1,4 +1,4 @@
-/** A card says where an agent is. Signed, it cannot be changed on its way, and who trusts the signer knows it. */
+/** Signed cards: a change in transit, or an unknown signer, is detected. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -8,12 +8,12 @@ import { bearerTokens, cardSigner, newCardKey } from "koine/auth";
 
 const TOKEN = "a-token-for-ann-0123456789";
 const acme = newCardKey("EdDSA", "acme");
-const stranger = newCardKey("EdDSA", "stranger");
+const unknown = newCardKey("EdDSA", "unknown");
 
 const clerk = agent({
   name: "clerk",
   description: "Files things",
-  // More for callers who show who they are; made anew for each of them.
+  // The extended card, computed per authenticated caller.
   extendedCard: ({ id }) => (id === "ann" ? { description: "Files secret things too" } : undefined),
   handle: () => "filed",
 });
@@ -22,7 +22,7 @@ const server = await serve(clerk, {
   admission: bearerTokens(new Map([["ann", TOKEN]])),
 });
 
-// Somebody in between, who changes one word of the card.
+// A proxy that changes one word of the card.
 const forger = createServer((request, response) => {
   void fetch(`${server.url}${request.url}`)
     .then((answer) => answer.text())
@@ -47,10 +47,10 @@ try {
   assert.equal(peer.card.original?.verifiedBy, "acme");
   assert.equal(await peer.ask("this"), "filed");
   assert.equal((await peer.extendedCard()).description, "Files secret things too");
-  console.log("the card, and the extended one, are signed by acme");
+  console.log("the card and the extended card are signed by acme");
 
   await assert.rejects(connect(forgerUrl, { trust, credentials }), refusedWith("bad_signature"));
-  const others = { keys: [{ name: "stranger", key: stranger.publicJwk }], require: true };
+  const others = { keys: [{ name: "unknown", key: unknown.publicJwk }], require: true };
   await assert.rejects(connect(server.url, { trust: others, credentials }), refusedWith("downgrade_refused"));
 } finally {
   await peer.close();

@@ -1,4 +1,4 @@
-/** Long work: progress, an artifact in pieces, a question, cancel, and a reader that comes back from where it was. */
+/** Tasks: progress, an artifact in chunks, a question, cancel, and a reader that resumes from its cursor. */
 import assert from "node:assert/strict";
 import { agent, connect, serve, textOf } from "koine";
 
@@ -7,7 +7,7 @@ const press = agent({
   description: "Prints pages, asks how many, and can be stopped",
   async *handle(message, task) {
     if (message.text === "wait") {
-      yield task.working("waiting for somebody to stop me");
+      yield task.working("waiting for cancel");
       await new Promise((resolve) => task.signal.addEventListener("abort", resolve, { once: true }));
       return undefined;
     }
@@ -15,7 +15,7 @@ const press = agent({
       task.save({ title: message.text });
       return task.ask("How many pages?");
     }
-    // Another turn is another call, maybe in another process: what it needs was saved.
+    // Another turn is another call, maybe in another process, so the state was saved.
     const { title } = task.state as { readonly title: string };
     const pages = Number(message.text);
     for (let page = 1; page <= pages; page++) {
@@ -36,29 +36,29 @@ try {
   console.log(`the agent asks: ${textOf(question.task.status.message?.content ?? [])}`);
   const taskId = question.task.id;
 
-  // The second turn, heard as it goes. We stop listening early, as a lost connection would.
-  const heard: string[] = [];
+  // The second turn, streamed. We stop reading early, as a lost connection would.
+  const received: string[] = [];
   let cursor: string | undefined;
   for await (const event of peer.stream("3", { task: taskId })) {
     cursor = event.cursor ?? cursor;
-    if (event.kind === "artifact") heard.push(textOf(event.artifact.parts));
-    if (heard.length === 1) break;
+    if (event.kind === "artifact") received.push(textOf(event.artifact.parts));
+    if (received.length === 1) break;
   }
-  console.log(`heard ${heard.join(" ")}, then the line went dead`);
+  console.log(`received ${received.join(" ")}, then disconnected`);
   assert(cursor !== undefined);
 
-  // Back again: from the cursor on, nothing is missed and nothing comes twice.
+  // Resume from the cursor: nothing is missed and nothing is repeated.
   for await (const event of peer.subscribe(taskId, { after: cursor })) {
-    if (event.kind === "artifact") heard.push(textOf(event.artifact.parts));
+    if (event.kind === "artifact") received.push(textOf(event.artifact.parts));
     if (event.kind === "status") console.log(`  ${event.status.state}: ${textOf(event.status.message?.content ?? [])}`);
   }
-  assert.deepEqual(heard, ["[Odyssey 1]", "[Odyssey 2]", "[Odyssey 3]"]);
+  assert.deepEqual(received, ["[Odyssey 1]", "[Odyssey 2]", "[Odyssey 3]"]);
 
   const whole = await peer.getTask(taskId);
   assert.equal(whole.status.state, "completed");
   assert.equal(whole.artifacts.length, 1);
 
-  // Work that goes on until it is cancelled, found again by its key.
+  // A task that runs until it is cancelled, found by its key.
   const started = await peer.start("wait", { key: "job-17" });
   assert(started.kind === "task");
   const { tasks } = await peer.listTasks({ idempotencyKey: "job-17" });

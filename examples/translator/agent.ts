@@ -1,4 +1,4 @@
-/** An agent, written once. `koine serve examples/translator/agent.ts` puts it on every protocol. */
+/** An agent. `koine serve examples/translator/agent.ts` serves it in every protocol. */
 import { agent } from "koine";
 
 const FRENCH: ReadonlyMap<string, string> = new Map([

@@ -1,4 +1,4 @@
-/** Serve an agent, find out what speaks at its address, ask it, and hear an answer as it comes. */
+/** Serve an agent, connect to it, ask it, and stream an answer. */
 import assert from "node:assert/strict";
 import { connect, serve } from "koine";
 import translator from "./agent.js";
@@ -6,7 +6,7 @@ import translator from "./agent.js";
 const server = await serve(translator);
 const peer = await connect(server.url);
 try {
-  console.log(`${peer.card.name} speaks ${peer.protocol}@${peer.version} over ${peer.binding}; we know because:`);
+  console.log(`${peer.card.name} speaks ${peer.protocol}@${peer.version} over ${peer.binding}; evidence:`);
   for (const sentence of peer.evidence) console.log(`  ${sentence}`);
   assert.equal(peer.verified, true);
 
