@@ -13,7 +13,7 @@ const PROCESS = [
   "test/router/determinism.test.ts",
   // Recurses until the stack of a process ends: worker threads have a larger one.
   "test/conformance/official-servers.test.ts",
-  "apps/cli/{audit,main,mcp,task-push}.test.ts",
+  "apps/cli/{audit,main,mcp,task}.test.ts",
   "apps/up/child.test.ts",
   "src/security/audit-file.test.ts",
   "src/tasks/stores/redis.test.ts",
@@ -30,6 +30,8 @@ export default defineConfig({
   test: {
     globalSetup: "test/global-setup.ts",
     reporters: ["default", ["json", { outputFile: ".cache/test.json" }], new SlowestFiles()],
+    // Every core: the default leaves one idle, and many tests wait for a process or a socket.
+    maxWorkers: "100%",
     testTimeout: 20_000,
     hookTimeout: 30_000,
     projects: [

@@ -88,7 +88,7 @@ describe("a protocol added by one folder and one line", () => {
   test("says once that the peer starts no messages, and remembers it", async () => {
     const peer = await connect(server.url, { protocols: [toy] });
     const first = peer.receive()[Symbol.asyncIterator]().next();
-    await expect(first).rejects.toMatchObject({ code: "unsupported", message: "toy has no messages that the peer starts" });
+    await expect(first).rejects.toMatchObject({ code: "unsupported", message: "toy has no messages initiated by the peer" });
     const reason = await first.catch((thrown: unknown) => thrown);
     await expect(peer.receive()[Symbol.asyncIterator]().next()).rejects.toBe(reason);
     await peer.close();

@@ -109,7 +109,7 @@ async function readOwn(certPath: string, keyPath: string): Promise<{ readonly ce
   const [cert, key] = await Promise.all([readPem(certPath, "--cert"), readPem(keyPath, "--key")]);
   const certificate = checkCertificate(cert, certPath, "--cert");
   if (!certificate.checkPrivateKey(privateKeyIn(key, keyPath)))
-    throw usageError(`the key in ${keyPath} does not belong to the certificate in ${certPath}`);
+    throw usageError(`the key in ${keyPath} does not match the certificate in ${certPath}`);
   return { cert, key };
 }
 

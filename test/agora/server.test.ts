@@ -179,7 +179,7 @@ describe("bad input", () => {
     ["an envelope that is none", words("x", { metadata: { envelope: { id: 7 } } }), 400, "metadata.envelope"],
     ["a receipt without id", words("x", { metadata: { receipt: {} } }), 400, "metadata.receipt.id"],
     ["a message that is a number", { message: 7 }, 400, "message must be a string"],
-    ["deep nesting", `{"body":${"[".repeat(70)}${"]".repeat(70)}}`, 413, "nests 71 levels deep"],
+    ["deep nesting", `{"body":${"[".repeat(70)}${"]".repeat(70)}}`, 413, "is nested 71 levels deep; the limit is 64"],
   ];
 
   it.each(wrong)("%s is refused in Agora's own form", async (_what, body, status, says) => {

@@ -98,7 +98,7 @@ describe("several ways in at once", () => {
     expect(audience.stderr).toMatch(/meant for|audience/);
     expect(secret.stderr).toContain("invalid_client");
     // A secret never goes where only the card says.
-    expect(unasked.stderr).toContain("a secret is not sent there");
+    expect(unasked.stderr).toContain("the client secret is not sent there");
     for (const { stderr } of [key, audience, secret, unasked])
       for (const each of ["key-of-nobody", stray, "wrong-secret", CLIENT_SECRET]) expect(stderr).not.toContain(each);
   });

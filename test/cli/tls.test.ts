@@ -141,7 +141,7 @@ test("a renewed certificate is taken into use by SIGHUP while a stream goes on; 
   expect(await serialAt(server.port)).toBe(new X509Certificate(await readFile(desk.path("renewed.pem"))).serialNumber);
 
   await copyFile(desk.path("ann.key"), key);
-  const kept = seen(server.child.stderr, /still using the previous certificate: .*does not belong to the certificate/);
+  const kept = seen(server.child.stderr, /still using the previous certificate: .*does not match the certificate/);
   server.child.kill("SIGHUP");
   await kept;
 

@@ -1,6 +1,6 @@
 /** Demo agent with input-required turns: assigns berths, and asks for the ship's length if it is missing. */
 import { agent } from "../../../src/index.js";
-import { numberBefore, shipIn } from "./helpers.js";
+import { numberBefore, shipIn } from "./harbour-requests.js";
 
 /** Berths with the maximum ship length. */
 const BERTHS = [

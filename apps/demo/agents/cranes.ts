@@ -1,6 +1,6 @@
 /** Demo agent with a long-running job: reports progress and can be cancelled. */
 import { agent } from "../../../src/index.js";
-import { numberBefore, onBehalfOf, shipIn, work } from "./helpers.js";
+import { numberBefore, onBehalfOf, shipIn, work } from "./harbour-requests.js";
 
 const LIFT_MS = 250;
 const USUAL_CONTAINERS = 4;

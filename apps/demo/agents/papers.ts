@@ -1,6 +1,6 @@
 /** Demo agent with artifacts: returns a file and a data record. */
 import { agent } from "../../../src/index.js";
-import { numberBefore, shipIn } from "./helpers.js";
+import { numberBefore, shipIn } from "./harbour-requests.js";
 
 const MOST_LINES = 100;
 

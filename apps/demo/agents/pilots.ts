@@ -1,6 +1,6 @@
 /** Demo agent that streams its answer. For requests by night it calls the rules agent first. */
 import { agent } from "../../../src/index.js";
-import { onBehalfOf, shipIn, work } from "./helpers.js";
+import { onBehalfOf, shipIn, work } from "./harbour-requests.js";
 
 const LOOK_MS = 150;
 const SIGHTS = ["past the red buoy", "slow ahead", "the harbour mouth is clear", "lines ashore"] as const;
