@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 
 const ROUNDS = 7;
-const MOST = { "import koine": 5, "koine --help": 2.5, "koine send --help": 5 };
+const MOST = { "import koine": 9, "koine --help": 2.5, "koine send --help": 3 };
 const CPU = `process.on("exit", () => { const { user, system } = process.cpuUsage(); process.stderr.write("\\ncpu " + (user + system)); });`;
 const ARMS = {
   empty: ["--input-type=module", "-e", CPU],

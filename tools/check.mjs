@@ -15,6 +15,7 @@ const CHECKS = [
   ["package", "npx publint --strict"],
   ["types of every entry", "npx attw --pack . --profile esm-only"],
   ["each entry loads alone", "node tools/check-entries.mjs"],
+  ["cost of a start", "node tools/check-start.mjs"],
   ["generated tables", "node tools/generate-docs.mjs --check"],
   ["compatibility matrix", "node --import tsx tools/generate-matrix.mjs --check"],
   ["demo", "node dist/apps/cli/main.js demo --check --port 0"],

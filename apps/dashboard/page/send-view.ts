@@ -70,6 +70,8 @@ export class SendView {
     const node = this.#node.value;
     if (node === "" || node === this.#interfacesOf) return;
     this.#interfacesOf = node;
+    // The interfaces of the node chosen before must not be offered, and a choice among them not be lost.
+    fill(this.#interface);
     try {
       const { ways } = await api.ways(node);
       if (node !== this.#node.value) return;

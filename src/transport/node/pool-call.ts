@@ -1,4 +1,4 @@
-import { type Dispatcher, errors } from "undici";
+import type { Dispatcher } from "undici";
 import { AgentError } from "../../envelope/index.js";
 import { ByteCollector, bodyTooLarge, isEventStream } from "../body.js";
 import type { HttpHeaders, HttpRequest, HttpResponse } from "../exchange.js";
@@ -97,11 +97,11 @@ export class PoolCall implements Dispatcher.DispatchHandler {
     else this.#resolve(new PooledResponse(this.#status, this.#rawHeaders, this.#collected.whole()));
   }
 
-  onError(error: Error): void {
+  onError(error: NodeJS.ErrnoException): void {
     if (this.#ended) return;
     const { host, secure, headersTimeoutMs, bodyIdleMs } = this.#options;
-    if (error instanceof errors.HeadersTimeoutError) this.#fail(headersTimedOut(host, headersTimeoutMs, error));
-    else if (error instanceof errors.BodyTimeoutError) this.#fail(bodyTimedOut(host, bodyIdleMs, error));
+    if (error.code === "UND_ERR_HEADERS_TIMEOUT") this.#fail(headersTimedOut(host, headersTimeoutMs, error));
+    else if (error.code === "UND_ERR_BODY_TIMEOUT") this.#fail(bodyTimedOut(host, bodyIdleMs, error));
     else this.#fail(connectionProblem(error, { host, secure, progress: this.#progress }));
   }
 

@@ -1,6 +1,7 @@
+import { createRequire } from "node:module";
 import type { LookupFunction } from "node:net";
 import type { SecureContextOptions } from "node:tls";
-import { Pool } from "undici";
+import type { Pool } from "undici";
 import { AgentError, type Maybe } from "../../envelope/index.js";
 import type { HttpRequest, HttpResponse, Link } from "../exchange.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
@@ -197,9 +198,13 @@ function isGrpc({ headers }: HttpRequest): boolean {
   return headers["content-type"]?.startsWith("application/grpc") === true;
 }
 
+const require = createRequire(import.meta.url);
+
 function openPool(origin: string, options: Pool.Options): Pool {
+  // Loaded with the first connection: it is a third of what `import "koine"` would cost, and servers may never need it.
+  const undici: typeof import("undici") = require("undici");
   try {
-    return new Pool(origin, options);
+    return new undici.Pool(origin, options);
   } catch (cause) {
     throw new AgentError("invalid_message", `${JSON.stringify(origin)} is not an http or https URL`, { sent: "no", cause });
   }

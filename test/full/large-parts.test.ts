@@ -14,7 +14,7 @@ import {
   serve,
 } from "../../src/index.js";
 import { protocols } from "../../src/public/protocols.js";
-import { interfacesOf, type PinnedInterface } from "./pairs/interfaces.js";
+import { interfacesOf, type PinnedInterface } from "../gateway/pairs/interfaces.js";
 
 /** Ten megabytes to an agent behind a gateway, and ten megabytes back. */
 
