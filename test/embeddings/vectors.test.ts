@@ -67,8 +67,7 @@ describe("openEmbedder()", () => {
     const vector = await embed(text);
     expect(vector).toHaveLength(384);
     const found = [...vector.slice(0, first.length), ...LATER.map((at) => vector[at] ?? 0)];
-    // The model is quantized, and its integer kernels round differently from one CPU family to another: up to 0.002 was seen. A
-    // wrong pooling, padding or normalization is off by ten times this tolerance.
+    // The model is quantized, and its integer kernels round differently from one CPU family to another: 0.002 was seen.
     for (const [index, expected] of [...first, ...later].entries())
       expect(Math.abs((found[index] ?? 9) - expected)).toBeLessThan(5e-3);
   });
