@@ -29,7 +29,7 @@ const ELSEWHERE = ["test/interop/**", "test/embeddings/**", "test/full/**"];
 export default defineConfig({
   test: {
     globalSetup: "test/global-setup.ts",
-    reporters: ["default", ["json", { outputFile: ".cache/test.json" }], new SlowestFiles()],
+    reporters: ["default", ["json", { outputFile: process.env["KOINE_TEST_REPORT"] ?? ".cache/test.json" }], new SlowestFiles()],
     // Every core: the default leaves one idle, and many tests wait for a process or a socket.
     maxWorkers: "100%",
     testTimeout: 20_000,

@@ -36,8 +36,7 @@ function nodeOf(version) {
 function runOn(version, program) {
   const outputFile = `.cache/node-${version}.json`;
   const args = ["node_modules/vitest/vitest.mjs", "run", "--project", "unit", "--project", "wire"];
-  const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${outputFile}`];
-  const env = { ...process.env, PATH: `${dirname(program)}${delimiter}${process.env.PATH}` };
-  spawnSync(program, [...args, ...reporters], { stdio: "inherit", env });
+  const path = `${dirname(program)}${delimiter}${process.env.PATH}`;
+  spawnSync(program, args, { stdio: "inherit", env: { ...process.env, PATH: path, KOINE_TEST_REPORT: outputFile } });
   return JSON.parse(readFileSync(outputFile, "utf8"));
 }
