@@ -37,7 +37,7 @@ const TIMEOUT_MS = 8_000;
 const BROKEN = ["interrupted", "unavailable", "bad_peer"] as const;
 const LARGE = ["too_large", "bad_peer"] as const;
 const LATE = ["deadline", "interrupted", "unavailable", "bad_peer", "too_large"] as const;
-/** A2A 1.0 §8.2: discovery needs a valid Agent Card. Without one, no protocol is known at the address. */
+/** Discovery needs a valid Agent Card. Without one, no protocol is known at the address. */
 const NO_CARD = ["unsupported"] as const;
 
 /** The allowed outcomes of every fault. Any other success is a false one. */
